@@ -1,0 +1,370 @@
+"""Speaking: an utterance that makes one frame per step, and the engine that opens utterances.
+
+An utterance is resumable and owns all its state, so several can be open at once and be stepped in
+any order. Frames flow one way, from the utterance to its sound.
+"""
+
+import logging
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+import numpy as np
+
+from ..errors import SettingsError, SpeechError
+from ..model.bundle import Bundle
+from ..model.sessions import Sessions
+from ..model.tokenizer import TextTokenizer
+from ..text.split import is_speakable, split_text
+from .codec import Codec, StreamingDecoder
+from .generator import DEFAULT_MAX_FRAMES, Ending, PieceGenerator
+from .local import SAMPLE_MODES, frame_sampler
+from .pcm import DeadAir, Limiter, Pcm, mono, silence, to_pcm
+from .prompt import Codes
+from .sampling import FloatArray
+
+_LOGGER = logging.getLogger(__name__)
+
+# What the publisher's runtime is seeded with where nothing else is asked for.
+DEFAULT_SEED: Final = 1234
+
+NOTHING_SPEAKABLE_SECONDS: Final = 0.1
+
+
+@dataclass(frozen=True)
+class SpeechOptions:
+    """How to speak one request. Silences in seconds, gain in dB.
+
+    Raises:
+        SettingsError: a value is out of range.
+    """
+
+    seed: int = DEFAULT_SEED
+    sample_mode: str = "fixed"
+    max_frames: int = DEFAULT_MAX_FRAMES
+    sentence_silence: float = 0.24
+    trailing_silence: float = 0.2
+    gain_db: float = 0.0
+    stereo: bool = False
+
+    def __post_init__(self) -> None:
+        if self.sample_mode not in SAMPLE_MODES:
+            raise SettingsError(
+                f"sample mode must be {', '.join(SAMPLE_MODES)}, not {self.sample_mode!r}"
+            )
+        for name, lowest, highest in (
+            ("seed", 0, 2**63 - 1),
+            ("max_frames", 1, 7500),
+            ("sentence_silence", 0, 10),
+            ("trailing_silence", 0, 10),
+            ("gain_db", -60, 40),
+        ):
+            value = getattr(self, name)
+            if not lowest <= value <= highest:
+                label = name.replace("_", " ")
+                raise SettingsError(f"{label} must be from {lowest} to {highest}, not {value}")
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One frame was made: codes int32 [codebooks], 80 ms of sound."""
+
+    codes: Codes
+
+
+@dataclass(frozen=True)
+class PieceEnd:
+    """A piece of the text is complete, for the reason given."""
+
+    ending: Ending
+
+
+class Utterance:
+    """The frames of one request, made one per ``step``.
+
+    Args:
+        pieces: token ids of the pieces of the text, in order.
+        reference: codes int32 [frames, codebooks] of the voice.
+    """
+
+    def __init__(
+        self,
+        bundle: Bundle,
+        sessions: Sessions,
+        pieces: Iterable[list[int]],
+        reference: Codes,
+        options: SpeechOptions,
+    ) -> None:
+        self._bundle = bundle
+        self._sessions = sessions
+        self._reference = reference
+        self._max_frames = options.max_frames
+        # one random stream for the whole request, as the publisher's runtime has it
+        self._sampler = frame_sampler(options.sample_mode, bundle, sessions, options.seed)
+        self._pieces = deque(pieces)
+        self._generator = self._next_generator()
+
+    @property
+    def finished(self) -> bool:
+        """Whether every piece is complete."""
+        return self._generator is None
+
+    def step(self) -> Frame | PieceEnd | None:
+        """Make one frame, or find that the piece is complete; None once all are.
+
+        Raises:
+            SpeechError: the model gave numbers that are none, or nothing at all for a piece.
+        """
+        if self._generator is None:
+            return None
+        codes = self._generator.next_frame()
+        if codes is not None:
+            return Frame(codes)
+        ended = self._generator
+        if ended.frames == 0:
+            _LOGGER.warning("The model made no sound for a piece of the text")
+        self._generator = self._next_generator()
+        return PieceEnd(ended.ending or Ending.STOPPED)
+
+    def _next_generator(self) -> PieceGenerator | None:
+        if not self._pieces:
+            return None
+        return PieceGenerator(
+            self._bundle,
+            self._sessions,
+            self._sampler,
+            self._reference,
+            self._pieces.popleft(),
+            self._max_frames,
+        )
+
+
+class Pace(Protocol):
+    """Says how many frames to decode at once: few to be early, many to be cheap."""
+
+    def frames_due(self) -> int:
+        """Return the number of frames the next codec call takes."""
+
+    def sent(self, seconds: float) -> None:
+        """Note sound that went to the listener."""
+
+
+class Listener:
+    """The pace of somebody who listens: the further playback lags behind, the larger the groups.
+
+    The thresholds are those of the publisher's streaming runtime.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._started: float | None = None
+        self._sent_seconds = 0.0
+
+    def frames_due(self) -> int:
+        """Return 1, 2, 4 or 8."""
+        if self._started is None:
+            return 1
+        lead = self._sent_seconds - (self._clock() - self._started)
+        return next(
+            (frames for below, frames in ((0.2, 1), (0.55, 2), (1.1, 4)) if lead < below), 8
+        )
+
+    def sent(self, seconds: float) -> None:
+        """Note sound; playback starts with the first of it."""
+        if self._started is None:
+            self._started = self._clock()
+        self._sent_seconds += seconds
+
+
+class Recorder:
+    """The pace of a file, which nobody waits for: always the cheapest groups."""
+
+    def frames_due(self) -> int:
+        """Return 8."""
+        return 8
+
+    def sent(self, seconds: float) -> None:
+        """Note nothing."""
+
+
+class UtteranceSound:
+    """Turns what an utterance makes into PCM int16 [samples, channels], in order."""
+
+    def __init__(self, bundle: Bundle, codec: Codec, options: SpeechOptions, pace: Pace) -> None:
+        self._codec = codec
+        self._rate = bundle.codec.sample_rate
+        self._channels = bundle.codec.channels if options.stereo else 1
+        self._options = options
+        self._pace = pace
+        self._limiter = Limiter(self._rate, options.gain_db)
+        self._waiting: list[Codes] = []
+        self._decoder: StreamingDecoder | None = None
+        self._dead_air = DeadAir(self._rate)
+        self._pause_due = False
+        self._pieces = 0
+        self._audible = False
+        self._samples = 0
+
+    def take(self, event: Frame | PieceEnd) -> Pcm:
+        """Return the PCM that became due, often none.
+
+        Raises:
+            SpeechError: the codec gave numbers that are none.
+        """
+        if isinstance(event, Frame):
+            self._waiting.append(event.codes)
+            if len(self._waiting) >= self._pace.frames_due():
+                return self._decode_waiting()
+            return self._pcm([])
+        pcm = self._decode_waiting() if self._waiting else self._pcm([])
+        self._end_piece()
+        return pcm
+
+    def finish(self) -> Pcm:
+        """Return the last PCM: what the limiter holds and the silence at the end.
+
+        Raises:
+            SpeechError: there was text to speak, but all of it came out empty or as zeros.
+        """
+        if self._pieces == 0:
+            return self._count(
+                to_pcm(silence(NOTHING_SPEAKABLE_SECONDS, self._rate, self._channels))
+            )
+        if not self._audible:
+            raise SpeechError(
+                "the model made no sound for this text; try another seed, voice or wording"
+            )
+        rest = self._limiter.rest()
+        end = silence(self._options.trailing_silence, self._rate, self._channels)
+        pcm = self._count(to_pcm(np.concatenate([*([] if rest is None else [rest]), end], axis=1)))
+        if self._limiter.clipped:
+            _LOGGER.info("%d samples were limited to full scale", self._limiter.clipped)
+        return pcm
+
+    @property
+    def seconds(self) -> float:
+        """Length of the sound so far."""
+        return self._samples / self._rate
+
+    def _decode_waiting(self) -> Pcm:
+        if self._decoder is None:
+            self._decoder = self._codec.stream()
+        decoded = self._decoder.decode(np.stack(self._waiting))
+        self._waiting.clear()
+        self._audible = self._audible or bool(decoded.any())
+        sound = self._dead_air.shorten(decoded if self._options.stereo else mono(decoded))
+        if not self._pause_due:
+            return self._pcm([sound])
+        self._pause_due = False
+        pause = silence(self._options.sentence_silence, self._rate, self._channels)
+        return self._pcm([pause, sound])
+
+    def _end_piece(self) -> None:
+        if self._dead_air.dropped:
+            _LOGGER.info(
+                "Shortened near-silence inside a sentence by %.2f s",
+                self._dead_air.dropped / self._rate,
+            )
+        self._pieces += 1
+        self._pause_due = self._audible
+        self._decoder = None
+        self._dead_air = DeadAir(self._rate)
+
+    def _pcm(self, sounds: list[FloatArray]) -> Pcm:
+        ready = [self._limiter.take(sound) for sound in sounds]
+        nothing = silence(0, self._rate, self._channels)
+        return self._count(to_pcm(np.concatenate([nothing, *ready], axis=1)))
+
+    def _count(self, pcm: Pcm) -> Pcm:
+        self._samples += len(pcm)
+        if len(pcm):
+            self._pace.sent(len(pcm) / self._rate)
+        return pcm
+
+
+class Engine:
+    """Speaks with one bundle: ``load`` it, ``warm_up``, then ``speak``."""
+
+    def __init__(self, bundle: Bundle, sessions: Sessions) -> None:
+        self.bundle = bundle
+        self.codec = Codec(bundle, sessions)
+        self._sessions = sessions
+        self._tokenizer = TextTokenizer(bundle)
+
+    @classmethod
+    def load(cls, bundle: Bundle, threads: int) -> "Engine":
+        """Return an engine whose graphs use ``threads`` threads each.
+
+        Raises:
+            BundleError: the bundle's files cannot be loaded.
+        """
+        return cls(bundle, Sessions(bundle, threads))
+
+    def warm_up(self, reference: Codes) -> None:
+        """Load the graphs that speaking needs and run each once: no request waits for that."""
+        options = SpeechOptions()
+        utterance = self.utter(self.pieces("Hello.") or [[]], reference, options)
+        sound = self.sound(options, Listener())
+        # the second frame is the first to need decode_step
+        for event in (utterance.step(), utterance.step()):
+            if event is not None:
+                sound.take(event)
+
+    def pieces(self, text: str) -> list[list[int]]:
+        """Return the token ids of the pieces of a text; none where nothing is speakable."""
+        pieces = []
+        for piece in split_text(text, self._tokenizer.count, self.bundle.rules.max_text_tokens):
+            if not is_speakable(piece):
+                continue
+            tokens = self._tokenizer.encode(piece)
+            if tokens.speakable:
+                pieces.append(tokens.ids)
+            elif tokens.unknown:
+                _LOGGER.warning(
+                    "The model knows none of the %d characters of a piece of the text: "
+                    "it is left out",
+                    len(piece),
+                )
+        return pieces
+
+    def utter(
+        self, pieces: Iterable[list[int]], reference: Codes, options: SpeechOptions
+    ) -> Utterance:
+        """Open an utterance over pieces of token ids."""
+        return Utterance(self.bundle, self._sessions, pieces, reference, options)
+
+    def sound(self, options: SpeechOptions, pace: Pace) -> UtteranceSound:
+        """Return what turns an utterance's frames into PCM."""
+        return UtteranceSound(self.bundle, self.codec, options, pace)
+
+    def speak(
+        self,
+        text: str,
+        reference: Codes,
+        options: SpeechOptions | None = None,
+        pace: Pace | None = None,
+    ) -> Iterator[Pcm]:
+        """Yield PCM int16 [samples, channels] as it is made; close the iterator to stop.
+
+        A text without anything speakable becomes a short silence.
+
+        Raises:
+            SpeechError: nothing could be made of the text.
+        """
+        options = options or SpeechOptions()
+        sound = self.sound(options, pace or Listener())
+        utterance = self.utter(self.pieces(text), reference, options)
+        started = time.monotonic()
+        while (event := utterance.step()) is not None:
+            pcm = sound.take(event)
+            if len(pcm):
+                yield pcm
+        yield sound.finish()
+        _LOGGER.info(
+            "Spoke %d characters: %.2f s of sound in %.2f s",
+            len(text),
+            sound.seconds,
+            time.monotonic() - started,
+        )

@@ -1,0 +1,21 @@
+"""Everything that can go wrong for a person to read: one family, messages that say what to do."""
+
+
+class MossNanoError(Exception):
+    """Base of all errors this project raises on purpose; its text is one line for a person."""
+
+
+class SettingsError(MossNanoError):
+    """An option, an environment variable or a settings file has a value that cannot be used."""
+
+
+class BundleError(MossNanoError):
+    """Model files are missing, damaged, or do not fit together."""
+
+
+class VoiceError(MossNanoError):
+    """A voice or a reference recording is unknown or cannot be used."""
+
+
+class SpeechError(MossNanoError):
+    """Speech could not be generated from a text and a voice that were both accepted."""

@@ -1,0 +1,1 @@
+"""Model files on disk in, ONNX Runtime sessions out."""

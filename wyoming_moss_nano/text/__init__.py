@@ -1,0 +1,1 @@
+"""Text in, speakable pieces out: pure functions."""

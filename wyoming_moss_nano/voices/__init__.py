@@ -1,0 +1,1 @@
+"""Recordings in, encoded and authorised references out."""
