@@ -54,7 +54,8 @@ class TextTokenizer:
 
     def encode(self, text: str) -> TextTokens:
         """Return the ids of a text, none of which steers the model."""
-        ids: list[int] = self._model.encode(text)
+        # JSON can carry half of a surrogate pair, which UTF-8 and so the model cannot
+        ids: list[int] = self._model.encode(text.encode("utf-8", "replace").decode("utf-8"))
         kept = [i for i in ids if i not in self._dropped]
         return TextTokens(
             ids=kept,
