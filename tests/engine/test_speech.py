@@ -102,8 +102,21 @@ def test_an_utterance_makes_one_frame_per_step_and_tells_where_a_piece_ends(tiny
 
     assert kinds.count(PieceEnd) == len(pieces) == 2
     assert kinds[-1] is PieceEnd
-    assert utterance.finished
+    assert utterance.idle
     assert utterance.step() is None
+
+
+def test_an_utterance_goes_on_when_more_text_arrives(tiny_engine):
+    first, second = tiny_engine.pieces("Dinner is ready. Good night.")
+    whole = frames_of(tiny_engine.utter([first, second], voice(tiny_engine), SpeechOptions()))
+    utterance = tiny_engine.utter([first], voice(tiny_engine), SpeechOptions())
+
+    frames = frames_of(utterance)
+    assert utterance.idle
+    utterance.add(second)
+
+    assert not utterance.idle
+    assert frames + frames_of(utterance) == whole
 
 
 def test_several_utterances_are_open_at_once_and_none_hears_the_others(engine):
@@ -121,7 +134,7 @@ def test_several_utterances_are_open_at_once_and_none_hears_the_others(engine):
     alone = [frames_of(utterance) for utterance in opened()]
     together = opened()
     heard = [[] for _ in together]
-    while not all(utterance.finished for utterance in together):
+    while not all(utterance.idle for utterance in together):
         for utterance, frames in zip(together, heard, strict=True):
             event = utterance.step()
             if isinstance(event, Frame):
@@ -309,10 +322,10 @@ def test_a_model_that_makes_no_frame_at_all_is_an_error(tiny_engine, caplog):
             return None
 
     utterance = tiny_engine.utter([[280]], voice(tiny_engine), SpeechOptions())
-    utterance._generator._sampler = Mute()
+    utterance._sampler = Mute()
     sound = tiny_engine.sound(SpeechOptions(), Recorder())
 
-    sound.take(utterance.step())
+    sound.take([utterance.step()])
 
     with pytest.raises(SpeechError, match="another seed, voice or wording"):
         sound.finish()

@@ -1,8 +1,10 @@
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wyoming_moss_nano.text.split import is_speakable, split_text
+from wyoming_moss_nano.text.split import PieceStream, is_speakable, split_text
 
 
 def words(text):
@@ -156,3 +158,61 @@ def test_texts_without_words_make_no_fuss(text):
 )
 def test_only_letters_and_digits_are_speakable(text, expected):
     assert is_speakable(text) is expected
+
+
+def arriving(text, places, count_tokens, budget):
+    """The pieces of a text that arrives cut at some places."""
+    stream = PieceStream(count_tokens, budget)
+    edges = [0, *sorted(min(place, len(text)) for place in places), len(text)]
+    parts = [text[a:b] for a, b in itertools.pairwise(edges)]
+    return [*(piece for part in parts for piece in stream.add(part)), *stream.finish()]
+
+
+@given(TEXTS, st.lists(st.integers(0, 120)), st.integers(1, 40))
+def test_wherever_a_text_is_cut_its_pieces_are_the_same(text, places, budget):
+    assert arriving(text, places, letters, budget) == split_text(text, letters, budget)
+
+
+def test_letter_by_letter_is_the_same_text():
+    text = (
+        "Hello Dr. Smith. It is 3.14 degrees, and 6 p.m. already! 1. Milk\n2. Bread\r\n你好。走吧！"
+        " When the sun sets, the lights go on, the blinds go down, and the heating rests. U.S."
+    )
+
+    for budget in (3, 8, 20, 75):
+        whole = split_text(text, words, budget)
+        assert arriving(text, range(len(text)), words, budget) == whole
+
+
+def test_a_sentence_is_out_as_soon_as_the_next_one_begins():
+    stream = PieceStream(words, 75)
+
+    assert stream.add("Dinner is ready. ") == []
+    assert stream.add("C") == ["Dinner is ready."]
+    assert stream.finish() == ["C"]
+
+
+def test_a_line_is_out_as_soon_as_it_ends():
+    assert PieceStream(words, 75).add("Milk\n") == ["Milk"]
+
+
+def test_text_that_never_ends_a_sentence_is_spoken_and_not_kept():
+    stream = PieceStream(words, 10)
+
+    pieces = [piece for i in range(1000) for piece in stream.add(f"word{i} ")]
+
+    assert len(pieces) > 90
+    assert all(words(piece) <= 10 for piece in pieces)
+    assert len(stream._pending) < 500
+
+
+def test_a_long_text_takes_time_in_proportion_to_its_length():
+    text = "Dinner is ready. " * 5000
+    calls = []
+
+    def counting(piece):
+        calls.append(len(piece))
+        return words(piece)
+
+    assert len(split_text(text, counting, 75)) == 5000
+    assert sum(calls) < 60 * len(text)

@@ -7,7 +7,7 @@ any order. Frames flow one way, from the utterance to its sound.
 import logging
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -17,7 +17,7 @@ from ..errors import SettingsError, SpeechError
 from ..model.bundle import Bundle
 from ..model.sessions import Sessions
 from ..model.tokenizer import TextTokenizer
-from ..text.split import is_speakable, split_text
+from ..text.split import PieceStream, is_speakable
 from .codec import Codec, StreamingDecoder
 from .generator import DEFAULT_MAX_FRAMES, Ending, PieceGenerator
 from .local import SAMPLE_MODES, frame_sampler
@@ -31,6 +31,9 @@ _LOGGER = logging.getLogger(__name__)
 DEFAULT_SEED: Final = 1234
 
 NOTHING_SPEAKABLE_SECONDS: Final = 0.1
+
+# Larger groups cost no less per frame (benchmarks of the official graphs' size).
+MOST_FRAMES_AT_ONCE: Final = 8
 
 
 @dataclass(frozen=True)
@@ -82,20 +85,14 @@ class PieceEnd:
 
 
 class Utterance:
-    """The frames of one request, made one per ``step``.
+    """The frames of one request, made one per ``step`` from pieces that may still be arriving.
 
     Args:
-        pieces: token ids of the pieces of the text, in order.
         reference: codes int32 [frames, codebooks] of the voice.
     """
 
     def __init__(
-        self,
-        bundle: Bundle,
-        sessions: Sessions,
-        pieces: Iterable[list[int]],
-        reference: Codes,
-        options: SpeechOptions,
+        self, bundle: Bundle, sessions: Sessions, reference: Codes, options: SpeechOptions
     ) -> None:
         self._bundle = bundle
         self._sessions = sessions
@@ -103,42 +100,43 @@ class Utterance:
         self._max_frames = options.max_frames
         # one random stream for the whole request, as the publisher's runtime has it
         self._sampler = frame_sampler(options.sample_mode, bundle, sessions, options.seed)
-        self._pieces = deque(pieces)
-        self._generator = self._next_generator()
+        self._pieces: deque[list[int]] = deque()
+        self._generator: PieceGenerator | None = None
+
+    def add(self, piece: list[int]) -> None:
+        """Add token ids of the next piece of the text; may be called from another thread."""
+        self._pieces.append(piece)
 
     @property
-    def finished(self) -> bool:
-        """Whether every piece is complete."""
-        return self._generator is None
+    def idle(self) -> bool:
+        """Whether every piece so far is complete."""
+        return self._generator is None and not self._pieces
 
     def step(self) -> Frame | PieceEnd | None:
-        """Make one frame, or find that the piece is complete; None once all are.
+        """Make one frame, or find that the piece is complete; None while idle.
 
         Raises:
-            SpeechError: the model gave numbers that are none, or nothing at all for a piece.
+            SpeechError: the model gave numbers that are none.
         """
         if self._generator is None:
-            return None
+            if not self._pieces:
+                return None
+            self._generator = PieceGenerator(
+                self._bundle,
+                self._sessions,
+                self._sampler,
+                self._reference,
+                self._pieces.popleft(),
+                self._max_frames,
+            )
         codes = self._generator.next_frame()
         if codes is not None:
             return Frame(codes)
-        ended = self._generator
-        if ended.frames == 0:
+        if self._generator.frames == 0:
             _LOGGER.warning("The model made no sound for a piece of the text")
-        self._generator = self._next_generator()
-        return PieceEnd(ended.ending or Ending.STOPPED)
-
-    def _next_generator(self) -> PieceGenerator | None:
-        if not self._pieces:
-            return None
-        return PieceGenerator(
-            self._bundle,
-            self._sessions,
-            self._sampler,
-            self._reference,
-            self._pieces.popleft(),
-            self._max_frames,
-        )
+        ending = self._generator.ending or Ending.STOPPED
+        self._generator = None
+        return PieceEnd(ending)
 
 
 class Pace(Protocol):
@@ -183,7 +181,7 @@ class Recorder:
 
     def frames_due(self) -> int:
         """Return 8."""
-        return 8
+        return MOST_FRAMES_AT_ONCE
 
     def sent(self, seconds: float) -> None:
         """Note nothing."""
@@ -207,20 +205,26 @@ class UtteranceSound:
         self._audible = False
         self._samples = 0
 
-    def take(self, event: Frame | PieceEnd) -> Pcm:
-        """Return the PCM that became due, often none.
+    def take(self, events: Sequence[Frame | PieceEnd]) -> Pcm:
+        """Return the PCM that became due by what an utterance made, often none.
+
+        Several events at once are frames that waited; they are decoded together.
 
         Raises:
             SpeechError: the codec gave numbers that are none.
         """
-        if isinstance(event, Frame):
-            self._waiting.append(event.codes)
-            if len(self._waiting) >= self._pace.frames_due():
-                return self._decode_waiting()
-            return self._pcm([])
-        pcm = self._decode_waiting() if self._waiting else self._pcm([])
-        self._end_piece()
-        return pcm
+        sounds: list[FloatArray] = []
+        for event in events:
+            if isinstance(event, Frame):
+                self._waiting.append(event.codes)
+                if len(self._waiting) == MOST_FRAMES_AT_ONCE:
+                    sounds += self._decode_waiting()
+            else:
+                sounds += self._decode_waiting()
+                self._end_piece()
+        if len(self._waiting) >= self._pace.frames_due():
+            sounds += self._decode_waiting()
+        return self._pcm(sounds)
 
     def finish(self) -> Pcm:
         """Return the last PCM: what the limiter holds and the silence at the end.
@@ -248,7 +252,9 @@ class UtteranceSound:
         """Length of the sound so far."""
         return self._samples / self._rate
 
-    def _decode_waiting(self) -> Pcm:
+    def _decode_waiting(self) -> list[FloatArray]:
+        if not self._waiting:
+            return []
         if self._decoder is None:
             self._decoder = self._codec.stream()
         decoded = self._decoder.decode(np.stack(self._waiting))
@@ -256,10 +262,9 @@ class UtteranceSound:
         self._audible = self._audible or bool(decoded.any())
         sound = self._dead_air.shorten(decoded if self._options.stereo else mono(decoded))
         if not self._pause_due:
-            return self._pcm([sound])
+            return [sound]
         self._pause_due = False
-        pause = silence(self._options.sentence_silence, self._rate, self._channels)
-        return self._pcm([pause, sound])
+        return [silence(self._options.sentence_silence, self._rate, self._channels), sound]
 
     def _end_piece(self) -> None:
         if self._dead_air.dropped:
@@ -310,30 +315,40 @@ class Engine:
         # the second frame is the first to need decode_step
         for event in (utterance.step(), utterance.step()):
             if event is not None:
-                sound.take(event)
+                sound.take([event])
 
     def pieces(self, text: str) -> list[list[int]]:
         """Return the token ids of the pieces of a text; none where nothing is speakable."""
-        pieces = []
-        for piece in split_text(text, self._tokenizer.count, self.bundle.rules.max_text_tokens):
-            if not is_speakable(piece):
-                continue
+        stream = self.piece_stream()
+        return self.encode([*stream.add(text), *stream.finish()])
+
+    def piece_stream(self) -> PieceStream:
+        """Return what cuts an arriving text into pieces of this bundle's size."""
+        return PieceStream(self._tokenizer.count, self.bundle.rules.max_text_tokens)
+
+    def encode(self, pieces: Iterable[str]) -> list[list[int]]:
+        """Return the token ids of those pieces that have anything speakable."""
+        encoded = []
+        for piece in filter(is_speakable, pieces):
             tokens = self._tokenizer.encode(piece)
             if tokens.speakable:
-                pieces.append(tokens.ids)
+                encoded.append(tokens.ids)
             elif tokens.unknown:
                 _LOGGER.warning(
                     "The model knows none of the %d characters of a piece of the text: "
                     "it is left out",
                     len(piece),
                 )
-        return pieces
+        return encoded
 
     def utter(
         self, pieces: Iterable[list[int]], reference: Codes, options: SpeechOptions
     ) -> Utterance:
-        """Open an utterance over pieces of token ids."""
-        return Utterance(self.bundle, self._sessions, pieces, reference, options)
+        """Open an utterance over pieces of token ids; more may be added."""
+        utterance = Utterance(self.bundle, self._sessions, reference, options)
+        for piece in pieces:
+            utterance.add(piece)
+        return utterance
 
     def sound(self, options: SpeechOptions, pace: Pace) -> UtteranceSound:
         """Return what turns an utterance's frames into PCM."""
@@ -358,7 +373,7 @@ class Engine:
         utterance = self.utter(self.pieces(text), reference, options)
         started = time.monotonic()
         while (event := utterance.step()) is not None:
-            pcm = sound.take(event)
+            pcm = sound.take([event])
             if len(pcm):
                 yield pcm
         yield sound.finish()
