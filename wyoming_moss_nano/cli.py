@@ -1,6 +1,7 @@
 """The command line: arguments in, one function per subcommand, one line on stderr when it fails."""
 
 import argparse
+import asyncio
 import logging
 import os
 import re
@@ -8,22 +9,54 @@ import sys
 import tempfile
 import wave
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, Final
 
 from . import __version__
 from .embedded import REFERENCES_FOLDER
 from .engine.pcm import Pcm
+from .engine.scheduler import Scheduler
 from .engine.speech import Engine, Recorder
-from .errors import MossNanoError, SettingsError
+from .errors import MossNanoError, ServerError, SettingsError
 from .model.bundle import Bundle, read_bundle
 from .model.choice import choose_bundle
 from .model.digests import DigestStore
+from .server.app import Announce, Server, ServerOptions
+from .server.discovery import instance_name
+from .server.endpoint import DEFAULT_PORT
+from .server.probe import describe
+from .server.reply import Voicebox
 from .settings import ENVIRONMENT_PREFIX, Settings, flag_name, setting
+from .voices.file import read_voices_file
 from .voices.store import VoiceStore
 
 _MODEL_OPTIONS: Final = ("model", "data_dir", "log_level")
+_SERVE_OPTIONS: Final = (
+    "uri",
+    "zeroconf",
+    "no_zeroconf",
+    "zeroconf_host",
+    "model",
+    "data_dir",
+    "precision",
+    "threads",
+    "voices",
+    "voices_dir",
+    "default_voice",
+    "seed",
+    "sample_mode",
+    "max_frames",
+    "gain_db",
+    "sentence_silence",
+    "trailing_silence",
+    "samples_per_chunk",
+    "no_streaming",
+    "max_streams",
+    "max_queue",
+    "log_level",
+    "log_format",
+)
 _SAY_OPTIONS: Final = (
     *_MODEL_OPTIONS[:2],
     "threads",
@@ -37,6 +70,9 @@ _SAY_OPTIONS: Final = (
     "trailing_silence",
     "log_level",
 )
+
+_TOP_OPTIONS: Final = ("-h", "--help", "--version")
+_DEFAULT_SERVER: Final = f"tcp://127.0.0.1:{DEFAULT_PORT}"
 
 _FILE_NAME_LENGTH: Final = 40  # of a file named after its text, without the ending
 
@@ -60,12 +96,13 @@ def run() -> None:
 
 def main(arguments: Sequence[str]) -> int:
     """Run one command; return 0, or 1 where it failed, or 2 where it was asked for wrongly."""
-    parsed = _parser().parse_args(arguments)
+    parsed = _parser().parse_args(_with_command(arguments))
     try:
-        flags = {f.name: getattr(parsed, f.name, None) for f in fields(Settings)}
-        settings = Settings.resolve(flags, os.environ)
+        settings = _settings(parsed)
         logging.basicConfig(
-            level=settings.log_level.upper(), format="%(levelname)s %(message)s", stream=sys.stderr
+            level=(settings.log_level or parsed.log_default).upper(),
+            format=settings.log_format,
+            stream=sys.stderr,
         )
         command: Callable[[argparse.Namespace, Settings], None] = parsed.command
         command(parsed, settings)
@@ -78,9 +115,69 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
+def _with_command(arguments: Sequence[str]) -> list[str]:
+    """Return the arguments with ``serve``, the default, where they name no command."""
+    if not arguments or (arguments[0].startswith("-") and arguments[0] not in _TOP_OPTIONS):
+        return ["serve", *arguments]
+    return list(arguments)
+
+
+def _settings(parsed: argparse.Namespace) -> Settings:
+    """Return settings of all sources; flags and environment say where the voices file is."""
+    flags = {f.name: getattr(parsed, f.name, None) for f in fields(Settings)}
+    if flags["uri"] is not None:
+        flags["uri"] = ",".join(flags["uri"])
+    settings = Settings.resolve(flags, os.environ)
+    parsed.voices_file = read_voices_file(settings.voices_file, needed=settings.voices is not None)
+    return Settings.resolve(flags, os.environ, parsed.voices_file.settings())
+
+
 def _fail(error: Exception, status: int) -> int:
     print(f"wyoming-moss-nano: {error}", file=sys.stderr)  # noqa: T201
     return status
+
+
+def serve(parsed: argparse.Namespace, settings: Settings) -> None:
+    """Serve Wyoming until told to stop."""
+    bundle = _bundle(settings)
+    engine = Engine.load(bundle, settings.threads)
+    voices = _voices(parsed, settings, engine)
+    scheduler = Scheduler(
+        engine,
+        prepare=lambda: engine.warm_up(voices.get(voices.default).codes),
+        max_streams=settings.max_streams,
+        max_queue=settings.max_queue,
+    )
+    announce = None
+    if not settings.no_zeroconf:
+        announce = Announce(
+            name=settings.zeroconf or instance_name(settings.data_dir),
+            hosts=settings.zeroconf_host,
+            asked_for=bool(settings.zeroconf),
+        )
+    options = ServerOptions(
+        endpoints=settings.uri,
+        samples_per_chunk=settings.samples_per_chunk,
+        streaming=not settings.no_streaming,
+        announce=announce,
+    )
+    # Wyoming's sound has one channel here, whatever --stereo is in the environment
+    speech_options = replace(settings.speech_options(), stereo=False)
+    voicebox = Voicebox(engine, scheduler, voices, speech_options)
+    asyncio.run(Server(voicebox, options).run())
+
+
+def probe(parsed: argparse.Namespace, _settings: Settings) -> None:
+    """Ask a server what it offers."""
+    try:
+        info = asyncio.run(describe(parsed.server))
+    except (OSError, TimeoutError, ValueError) as error:
+        raise ServerError(f"{parsed.server} does not answer: {error or 'no time left'}") from error
+    for program in info.tts:
+        _tell(f"{program.name} {program.version or ''}".strip())
+        for voice in program.voices:
+            state = "" if voice.installed else " (not installed)"
+            _tell(f"  {voice.name}  {' '.join(voice.languages)}  {voice.description}{state}")
 
 
 def say(parsed: argparse.Namespace, settings: Settings) -> None:
@@ -91,7 +188,7 @@ def say(parsed: argparse.Namespace, settings: Settings) -> None:
         raise SettingsError(f"-o {path}: there is no folder {path.absolute().parent}")
     bundle = _bundle(settings)
     engine = Engine.load(bundle, settings.threads)
-    voices = VoiceStore(bundle, engine.codec, REFERENCES_FOLDER)
+    voices = _voices(parsed, settings, engine)
     voice = voices.get(settings.voice or voices.default)
     options = settings.speech_options()
     chunks = engine.speak(text, voice.codes, options, Recorder())
@@ -100,11 +197,11 @@ def say(parsed: argparse.Namespace, settings: Settings) -> None:
     _tell(f"{path}: {seconds:.2f} s, voice {voice.name}, {bundle.rules.kind} model")
 
 
-def model_show(_parsed: argparse.Namespace, settings: Settings) -> None:
+def model_show(parsed: argparse.Namespace, settings: Settings) -> None:
     """Print what the chosen model is and holds."""
     bundle = _bundle(settings)
     engine = Engine.load(bundle, settings.threads)
-    voices = VoiceStore(bundle, engine.codec, REFERENCES_FOLDER)
+    voices = _voices(parsed, settings, engine)
     files = {*bundle.tts_graphs.files(), *bundle.codec_graphs.files(), bundle.tokenizer}
     size = sum(path.stat().st_size for path in files)
     config, codec = bundle.config, bundle.codec
@@ -147,6 +244,16 @@ def model_random(parsed: argparse.Namespace, _settings: Settings) -> None:
 def _bundle(settings: Settings) -> Bundle:
     digests = DigestStore(settings.data_dir / "digests.json")
     return read_bundle(choose_bundle(settings.model, settings.data_dir), digests)
+
+
+def _voices(parsed: argparse.Namespace, settings: Settings, engine: Engine) -> VoiceStore:
+    return VoiceStore(
+        engine.bundle,
+        engine.codec,
+        REFERENCES_FOLDER,
+        settings.default_voice,
+        parsed.voices_file.aliases,
+    )
 
 
 def _cache_dir() -> Path:
@@ -203,6 +310,15 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
 
+    server = _command(
+        commands,
+        "serve",
+        serve,
+        "serve Wyoming; this is what happens without a command",
+        _SERVE_OPTIONS,
+    )
+    server.set_defaults(log_default="info")
+
     speak = _command(commands, "say", say, "speak a text into a WAV file", _SAY_OPTIONS)
     speak.epilog = _SAY_EXAMPLES + "\n" + _EPILOG
     speak.add_argument("text", metavar="TEXT", help="what to say; - reads standard input")
@@ -213,6 +329,9 @@ def _parser() -> argparse.ArgumentParser:
         metavar="FILE",
         help="the WAV file to write; without it, one named after the text",
     )
+
+    asked = _command(commands, "probe", probe, "ask a server what it offers", ())
+    asked.add_argument("server", nargs="?", default=_DEFAULT_SERVER, metavar="URI")
 
     model = commands.add_parser("model", help="look at models", description="Look at models.")
     models = model.add_subparsers(metavar="COMMAND", required=True)
@@ -240,7 +359,7 @@ def _command(
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.set_defaults(command=command)
+    parser.set_defaults(command=command, log_default="warning")
     for option in options:
         _add_option(parser, option)
     return parser
@@ -251,6 +370,12 @@ def _add_option(parser: argparse.ArgumentParser, name: str) -> None:
     declared = setting(name)
     default = getattr(Settings(), name)
     help_text = declared.metadata["help"]
+    if name == "uri":
+        parser.add_argument(flag_name(name), action="append", metavar="URI", help=help_text)
+        return
+    if isinstance(default, bool) and name.startswith("no_"):
+        parser.add_argument(flag_name(name), action="store_true", default=None, help=help_text)
+        return
     if isinstance(default, bool):
         parser.add_argument(
             flag_name(name), action=argparse.BooleanOptionalAction, default=None, help=help_text
@@ -259,5 +384,10 @@ def _add_option(parser: argparse.ArgumentParser, name: str) -> None:
     parser.add_argument(
         flag_name(name),
         metavar=declared.metadata["metavar"],
-        help=f"{help_text} (default: {default})" if default != "" else help_text,
+        help=help_text if default in ("", None, ()) else _with_default(help_text, default),
     )
+
+
+def _with_default(help_text: str, default: object) -> str:
+    # argparse reads a per cent sign as the start of a conversion
+    return f"{help_text} (default: {default})".replace("%", "%%")

@@ -19,3 +19,11 @@ class VoiceError(MossNanoError):
 
 class SpeechError(MossNanoError):
     """Speech could not be generated from a text and a voice that were both accepted."""
+
+
+class QueueFullError(SpeechError):
+    """Too many requests are being spoken and waiting already."""
+
+
+class ServerError(MossNanoError):
+    """The server cannot listen where it was told to."""

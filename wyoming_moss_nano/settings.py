@@ -1,5 +1,7 @@
 """All settings: what each one means, what it accepts, and where its value comes from."""
 
+import ipaddress
+import logging
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import Field, dataclass, field, fields
@@ -10,9 +12,13 @@ from .engine.generator import DEFAULT_MAX_FRAMES
 from .engine.local import SAMPLE_MODES
 from .engine.speech import DEFAULT_SEED, SpeechOptions
 from .errors import SettingsError
+from .server.endpoint import DEFAULT_PORT, Endpoint, TcpEndpoint, parse_endpoint
 
 ENVIRONMENT_PREFIX: Final = "MOSS_NANO_"
 LOG_LEVELS: Final = ("debug", "info", "warning", "error")
+
+# What a log format may refer to, with values that any conversion takes.
+_ANY_RECORD: Final = dict.fromkeys((*logging.makeLogRecord({}).__dict__, "message", "asctime"), 0)
 
 # More threads than this slow the small matrices of this model down (published measurements).
 _MOST_THREADS: Final = 4
@@ -46,11 +52,32 @@ def _number(text: str) -> float:
         raise ValueError("a number") from None
 
 
-def _threads(text: str) -> int:
-    threads = _whole(text)
-    if not 1 <= threads <= 256:  # noqa: PLR2004
-        raise ValueError("a whole number from 1 to 256")
-    return threads
+def _count(lowest: int, highest: int) -> Callable[[str], int]:
+    def parse(text: str) -> int:
+        count = _whole(text)
+        if not lowest <= count <= highest:
+            raise ValueError(f"a whole number from {lowest} to {highest}")
+        return count
+
+    return parse
+
+
+def _instance(text: str) -> str:
+    # an mDNS label has at most 63 bytes; a dot would begin another one
+    if not 0 < len(text.encode()) <= 63 or "." in text:  # noqa: PLR2004
+        raise ValueError("a name of 1 to 63 bytes without dots")
+    return text
+
+
+def _addresses(text: str) -> tuple[str, ...]:
+    try:
+        return tuple(str(ipaddress.ip_address(part.strip())) for part in text.split(","))
+    except ValueError:
+        raise ValueError("an IP address, or several with commas between") from None
+
+
+def _endpoints(text: str) -> tuple[Endpoint, ...]:
+    return tuple(parse_endpoint(part.strip()) for part in text.split(","))
 
 
 def _switch(text: str) -> bool:
@@ -70,6 +97,17 @@ def _one_of(*choices: str) -> Callable[[str], str]:
     return parse
 
 
+def _log_format(text: str) -> str:
+    try:
+        logging.Formatter(text)
+        text % _ANY_RECORD
+    except (ValueError, KeyError, TypeError):
+        raise ValueError(
+            "a format of Python's logging, such as '%(asctime)s %(message)s'"
+        ) from None
+    return text
+
+
 def _path(text: str) -> Path:
     if not text:
         raise ValueError("a path")
@@ -87,7 +125,7 @@ def _setting(
 
 @dataclass(frozen=True)
 class Settings:
-    """One value per option. Flags win over the environment, the environment over defaults."""
+    """One value per option: flags win over the environment, that over voices.yaml and defaults."""
 
     model: str = _setting(
         "auto",
@@ -97,7 +135,7 @@ class Settings:
         "auto|official|embedded|PATH",
     )
     data_dir: Path = _setting(default_data_dir, _path, "where models and voices are kept", "DIR")
-    threads: int = _setting(default_threads, _threads, "threads of each model graph", "N")
+    threads: int = _setting(default_threads, _count(1, 256), "threads of each model graph", "N")
     voice: str = _setting("", str, "the voice that speaks; without it the model's first", "NAME")
     seed: int = _setting(
         DEFAULT_SEED, _whole, "seed of the random numbers; the same seed, the same speech", "N"
@@ -116,15 +154,63 @@ class Settings:
     sentence_silence: float = _setting(0.24, _number, "pause between pieces of text", "SECONDS")
     trailing_silence: float = _setting(0.2, _number, "silence at the end", "SECONDS")
     stereo: bool = _setting(False, _switch, "two channels, as the codec makes them, not mono")
-    log_level: str = _setting(
-        "warning", _one_of(*LOG_LEVELS), "what is logged", "|".join(LOG_LEVELS)
+    precision: str = _setting(
+        "exact",
+        _one_of("exact"),
+        "how the model computes: exact runs the published graphs",
+        "exact",
+    )
+    uri: tuple[Endpoint, ...] = _setting(
+        (TcpEndpoint(None, DEFAULT_PORT),),
+        _endpoints,
+        "where to listen: tcp://HOST:PORT, unix://PATH or stdio://; may be given several times, in "
+        "the environment with commas between; without it all addresses on port 10200",
+        "URI",
+    )
+    zeroconf: str = _setting(
+        "", _instance, "announce the server under this name, not one of its own", "NAME"
+    )
+    no_zeroconf: bool = _setting(False, _switch, "do not announce the server")
+    zeroconf_host: tuple[str, ...] = _setting(
+        (), _addresses, "announce this address, not those of the machine", "ADDRESS"
+    )
+    voices: Path | None = _setting(
+        None, _path, "the voices file (default: voices.yaml in the data folder)", "FILE"
+    )
+    voices_dir: Path | None = _setting(
+        None, _path, "where enrolled voices are kept (default: voices in the data folder)", "DIR"
+    )
+    default_voice: str = _setting(
+        "",
+        str,
+        "the voice that speaks where none is asked for; without it the model's first",
+        "NAME",
+    )
+    samples_per_chunk: int = _setting(
+        3840, _count(1, 480_000), "most samples of an audio-chunk event", "N"
+    )
+    no_streaming: bool = _setting(
+        False, _switch, "do not offer text streaming; sound streams all the same"
+    )
+    max_streams: int = _setting(
+        4, _count(1, 64), "how many requests are spoken at the same time", "N"
+    )
+    max_queue: int = _setting(
+        64, _count(0, 10_000), "how many more may wait before requests are refused", "N"
+    )
+    log_level: str = _setting("", _one_of(*LOG_LEVELS), "what is logged", "|".join(LOG_LEVELS))
+    log_format: str = _setting(
+        "%(levelname)s %(message)s", _log_format, "how, as a format of Python's logging", "FORMAT"
     )
 
     @classmethod
     def resolve(
-        cls, flags: Mapping[str, str | bool | None], environment: Mapping[str, str]
+        cls,
+        flags: Mapping[str, str | bool | None],
+        environment: Mapping[str, str],
+        file: Mapping[str, str] | None = None,
     ) -> "Settings":
-        """Return settings from flags by field name (None: not given), then the environment.
+        """Return settings from flags by field name (None: not given), environment, voices file.
 
         Raises:
             SettingsError: a value cannot be used; the message names the flag or variable.
@@ -139,9 +225,16 @@ class Settings:
                 values[option.name] = _parse(option, flag, flag_name(option.name))
             elif variable in environment:
                 values[option.name] = _parse(option, environment[variable], variable)
+            elif file is not None and option.name in file:
+                values[option.name] = _parse(option, file[option.name], option.name)
         settings = cls(**values)
         settings.speech_options()
         return settings
+
+    @property
+    def voices_file(self) -> Path:
+        """The voices file that was named, or the one in the data folder."""
+        return self.voices or self.data_dir / "voices.yaml"
 
     def speech_options(self) -> SpeechOptions:
         """Return the part of the settings that says how a request is spoken."""

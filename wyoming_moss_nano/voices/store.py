@@ -1,7 +1,9 @@
 """The voices that can speak on a bundle, by name."""
 
 import json
-from collections.abc import Callable, Mapping
+import logging
+import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +14,8 @@ from ..engine.codec import Codec
 from ..errors import VoiceError
 from ..model.bundle import Bundle
 from .recording import read_recording
+
+_LOGGER = logging.getLogger(__name__)
 
 Codes = NDArray[np.int32]
 
@@ -24,6 +28,16 @@ class Voice:
     languages: tuple[str, ...]
     description: str
     codes: Codes
+
+
+@dataclass(frozen=True)
+class PublishedVoice:
+    """A voice as a client sees it: a name for each of its languages, which clients never send."""
+
+    name: str
+    voice: str
+    language: str
+    description: str
 
 
 @dataclass(frozen=True)
@@ -41,14 +55,21 @@ class VoiceStore:
     Recordings are encoded by the bundle's own codec when their voice first speaks.
     """
 
-    def __init__(self, bundle: Bundle, codec: Codec, references: Path) -> None:
+    def __init__(
+        self,
+        bundle: Bundle,
+        codec: Codec,
+        references: Path,
+        default: str = "",
+        aliases: Mapping[str, str] | None = None,
+    ) -> None:
         self._offers = _builtin_offers(bundle) | _reference_offers(bundle, codec, references)
+        self._aliases = {alias.lower(): name.lower() for alias, name in (aliases or {}).items()}
         self._voices: dict[str, Voice] = {}
-
-    @property
-    def default(self) -> str:
-        """Name of the voice that speaks where none is asked for: the bundle's first."""
-        return next(iter(self._offers))
+        self._published = {voice.name: voice for voice in self._publish()}
+        self.default = self._known(default or next(iter(self._offers)))
+        for name in self._aliases.values():
+            self._known(name)
 
     def names(self) -> list[str]:
         """Return all names, sorted."""
@@ -65,14 +86,49 @@ class VoiceStore:
         Raises:
             VoiceError: no voice has this name, or its recording cannot be read.
         """
-        key = name.lower()
-        if key not in self._offers:
-            known = ", ".join(self.names())
-            raise VoiceError(f"there is no voice {name!r}; these can speak: {known}")
+        key = self._known(name)
         if key not in self._voices:
             offer = self._offers[key]
             self._voices[key] = Voice(key, offer.languages, offer.description, offer.encode())
         return self._voices[key]
+
+    def published(self) -> list[PublishedVoice]:
+        """Return what clients may choose from, sorted by name."""
+        return [self._published[name] for name in sorted(self._published)]
+
+    def choose(self, name: str | None, language: str | None) -> str:
+        """Return the name of the voice for a request: that one, one of the language, the default.
+
+        A name that is not offered is the default voice and a warning: an announcement must sound.
+        """
+        if name is not None:
+            try:
+                return self._known(name)
+            except VoiceError as error:
+                _LOGGER.warning("Speaking with voice %s: %.300s", self.default, error)
+        elif language is not None:
+            bare = re.split("[-_]", language.lower())[0]
+            speaking = [v.voice for v in self._published.values() if v.language == bare]
+            if speaking and self.default not in speaking:
+                return speaking[0]
+        return self.default
+
+    def _known(self, name: str) -> str:
+        """Return the name of the voice that a name, an alias or a published name means."""
+        key = name.lower()
+        key = self._aliases.get(key, key)
+        if key in self._published:
+            return self._published[key].voice
+        if key not in self._offers:
+            known = ", ".join(self.names())
+            raise VoiceError(f"there is no voice {name!r}; these can speak: {known}")
+        return key
+
+    def _publish(self) -> Iterator[PublishedVoice]:
+        for name, offer in self._offers.items():
+            for language in offer.languages:
+                published = name if language == offer.languages[0] else f"{name}-{language}"
+                yield PublishedVoice(published, name, language, offer.description)
 
 
 def _builtin_offers(bundle: Bundle) -> dict[str, _Offer]:

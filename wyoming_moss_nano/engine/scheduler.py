@@ -1,0 +1,326 @@
+"""Whose turn it is: many requests, one thread for the language model, one for the codec.
+
+Each step makes one frame of the speech whose listener runs dry first. At most ``max_streams``
+speeches have a slot; the others wait in the order they came. A speech that waits for text, or whose
+listener has plenty, holds no slot.
+"""
+
+import logging
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable
+from typing import Final, Protocol
+
+from ..errors import MossNanoError, QueueFullError, SpeechError
+from .pcm import Pcm
+from .prompt import Codes
+from .speech import Engine, Frame, Listener, PieceEnd, SpeechOptions, Utterance, UtteranceSound
+
+_LOGGER = logging.getLogger(__name__)
+
+# How far a speech may run ahead of what its listener has taken. It bounds the memory of a listener
+# who stops reading: 48 kHz mono is 96 kB a second.
+MOST_SECONDS_AHEAD: Final = 10.0
+
+_STOP_SECONDS: Final = 2.0  # a step of the slowest machine ends well within
+
+
+class Outlet(Protocol):
+    """Where the sound of one speech goes. Called from the scheduler's threads; may not wait."""
+
+    def pcm(self, pcm: Pcm) -> None:
+        """Take the next PCM int16 [samples, channels]."""
+
+    def done(self, error: MossNanoError | None) -> None:
+        """Note that nothing more comes, and why if it ended early."""
+
+
+class Speech:
+    """One request: text goes in by ``add`` and ``end``, sound comes out at its outlet."""
+
+    def __init__(
+        self,
+        scheduler: "Scheduler",
+        reference: Callable[[], Codes],
+        options: SpeechOptions,
+        outlet: Outlet,
+        now: float,
+    ) -> None:
+        self._scheduler = scheduler
+        self.reference = reference
+        self.options = options
+        self.outlet = outlet
+        self.pieces: deque[list[int]] = deque()
+        self.inbox: deque[Frame | PieceEnd] = deque()
+        self.utterance: Utterance | None = None
+        self.sound: UtteranceSound | None = None
+        self.error: MossNanoError | None = None
+        self.admitted = False
+        self.stepping = False
+        self.text_complete = False
+        self.closed = False
+        self.made_seconds = 0.0
+        self.taken_seconds = 0.0
+        self._due = now
+        self._heard = False
+
+    def add(self, pieces: Iterable[list[int]]) -> None:
+        """Add token ids of more pieces.
+
+        Raises:
+            QueueFullError: the first pieces came while too many requests were waiting.
+        """
+        self._scheduler.add(self, pieces)
+
+    def end(self) -> None:
+        """Note that the text is complete."""
+        self._scheduler.end(self)
+
+    def cancel(self) -> None:
+        """Stop at the next frame; the outlet hears nothing more."""
+        self._scheduler.cancel(self)
+
+    def taken(self, seconds: float) -> None:
+        """Note that the listener took so much sound."""
+        self._scheduler.taken(self, seconds)
+
+    @property
+    def idle(self) -> bool:
+        """Whether everything added so far has been made."""
+        if self.stepping or self.pieces:
+            return False
+        return self.utterance is None or self.utterance.idle
+
+    @property
+    def runnable(self) -> bool:
+        """Whether a frame can and should be made now."""
+        ahead = self.made_seconds - self.taken_seconds
+        return (
+            not self.idle and not self.closed and self.error is None and ahead < MOST_SECONDS_AHEAD
+        )
+
+    @property
+    def decodable(self) -> bool:
+        """Whether the codec thread has something to do."""
+        return not self.closed and bool(
+            self.inbox or self.error or (self.text_complete and self.idle)
+        )
+
+    @property
+    def runs_dry_at(self) -> float:
+        """When the listener has heard all that was made."""
+        return self._due + self.made_seconds
+
+    def heard(self, now: float) -> None:
+        """Note that sound leaves; playback starts with the first of it."""
+        if not self._heard:
+            self._heard = True
+            self._due = now
+
+
+class Scheduler:
+    """Steps the open speeches of one engine on two threads of its own: ``start``, ``stop``.
+
+    Args:
+        prepare: what the model needs before the first frame; done on the first thread, while
+            requests already wait. If it fails, so does every request.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        prepare: Callable[[], None],
+        max_streams: int,
+        max_queue: int,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._engine = engine
+        self._prepare = prepare
+        self._max_streams = max_streams
+        self._max_queue = max_queue
+        self._clock = clock
+        codec = engine.bundle.codec
+        self._frame_seconds = codec.downsample_rate / codec.sample_rate
+        self._changed = threading.Condition()
+        self._speeches: list[Speech] = []
+        self._active: list[Speech] = []
+        self._failure: MossNanoError | None = None
+        self._stopping = False
+        self._threads = [
+            threading.Thread(target=self._make_frames, name="frames", daemon=True),
+            threading.Thread(target=self._make_sound, name="sound", daemon=True),
+        ]
+
+    def start(self) -> None:
+        """Start both threads; speeches may be opened before."""
+        for thread in self._threads:
+            thread.start()
+
+    def stop(self) -> None:
+        """Drop all speeches and end both threads, waiting for the steps that are running."""
+        with self._changed:
+            self._stopping = True
+            self._speeches.clear()
+            self._changed.notify_all()
+        for thread in self._threads:
+            thread.join(_STOP_SECONDS)
+
+    def open(
+        self, reference: Callable[[], Codes], options: SpeechOptions, outlet: Outlet
+    ) -> Speech:
+        """Open a speech; ``reference`` gives the voice's codes, on a thread of the scheduler."""
+        speech = Speech(self, reference, options, outlet, self._clock())
+        with self._changed:
+            speech.error = self._failure
+            self._speeches.append(speech)
+            self._changed.notify_all()
+        return speech
+
+    def add(self, speech: Speech, pieces: Iterable[list[int]]) -> None:
+        """See Speech.add."""
+        with self._changed:
+            new = list(pieces)
+            if new and not speech.admitted:
+                self._admit(speech)
+            speech.pieces.extend(new)
+            self._changed.notify_all()
+
+    def end(self, speech: Speech) -> None:
+        """See Speech.end."""
+        with self._changed:
+            speech.text_complete = True
+            self._changed.notify_all()
+
+    def cancel(self, speech: Speech) -> None:
+        """See Speech.cancel."""
+        with self._changed:
+            self._close(speech)
+            self._changed.notify_all()
+
+    def taken(self, speech: Speech, seconds: float) -> None:
+        """See Speech.taken."""
+        with self._changed:
+            speech.taken_seconds += seconds
+            self._changed.notify_all()
+
+    def _admit(self, speech: Speech) -> None:
+        busy = sum(1 for other in self._speeches if other.admitted)
+        if busy >= self._max_streams + self._max_queue:
+            raise QueueFullError(
+                f"{busy} requests are being spoken or waiting already; try again in a moment"
+            )
+        speech.admitted = True
+
+    def _close(self, speech: Speech) -> None:
+        speech.closed = True
+        speech.inbox.clear()
+        speech.pieces.clear()
+        if speech in self._speeches:
+            self._speeches.remove(speech)
+
+    def _make_frames(self) -> None:
+        try:
+            self._prepare()
+        except MossNanoError as error:
+            _LOGGER.error("The model cannot speak: %s", error)  # noqa: TRY400 - one line
+            self._fail_all(error)
+            return
+        while (speech := self._wait_for(self._next_to_step)) is not None:
+            self._guarded(speech, self._step)
+
+    def _make_sound(self) -> None:
+        while (speech := self._wait_for(self._next_to_decode)) is not None:
+            self._guarded(speech, self._decode)
+
+    def _wait_for(self, choose: Callable[[], Speech | None]) -> Speech | None:
+        """Return the speech to work on next, or None when stopping."""
+        with self._changed:
+            while not self._stopping:
+                speech = choose()
+                if speech is not None:
+                    return speech
+                self._changed.wait()
+        return None
+
+    def _next_to_step(self) -> Speech | None:
+        active = [speech for speech in self._active if speech.runnable]
+        for speech in self._speeches:
+            if len(active) >= self._max_streams:
+                break
+            if speech.runnable and speech not in active:
+                active.append(speech)
+        self._active = active
+        return min(active, key=lambda speech: speech.runs_dry_at, default=None)
+
+    def _next_to_decode(self) -> Speech | None:
+        decodable = [speech for speech in self._speeches if speech.decodable]
+        return min(decodable, key=lambda speech: speech.runs_dry_at, default=None)
+
+    def _guarded(self, speech: Speech, work: Callable[[Speech], None]) -> None:
+        """Do one piece of work; whatever goes wrong ends this speech and no other."""
+        try:
+            work(speech)
+        except MossNanoError as error:
+            self._fail(speech, error)
+        except Exception:  # a bug must not silence the others
+            _LOGGER.exception("Speaking failed unexpectedly")
+            self._fail(speech, SpeechError("speaking failed unexpectedly; the log says where"))
+
+    def _fail(self, speech: Speech, error: MossNanoError) -> None:
+        with self._changed:
+            # the sound thread tells the outlet, so that nothing comes after the end
+            speech.error = error
+            self._changed.notify_all()
+
+    def _fail_all(self, error: MossNanoError) -> None:
+        with self._changed:
+            self._failure = error
+            for speech in self._speeches:
+                speech.error = error
+            self._changed.notify_all()
+
+    def _step(self, speech: Speech) -> None:
+        if speech.utterance is None:
+            speech.utterance = self._engine.utter([], speech.reference(), speech.options)
+        with self._changed:
+            # between the last frame and its arrival in the inbox the utterance looks idle already
+            speech.stepping = True
+            while speech.pieces:
+                speech.utterance.add(speech.pieces.popleft())
+        event = speech.utterance.step()
+        with self._changed:
+            speech.stepping = False
+            if event is not None and not speech.closed:
+                speech.inbox.append(event)
+            if isinstance(event, Frame):
+                speech.made_seconds += self._frame_seconds
+            self._changed.notify_all()
+
+    def _decode(self, speech: Speech) -> None:
+        with self._changed:
+            events = list(speech.inbox)
+            speech.inbox.clear()
+            complete = speech.text_complete and speech.idle
+            error = speech.error
+        if error is not None:
+            self._finish(speech, error)
+            return
+        if speech.sound is None:
+            speech.sound = self._engine.sound(speech.options, Listener(self._clock))
+        self._deliver(speech, speech.sound.take(events))
+        if complete:
+            self._deliver(speech, speech.sound.finish())
+            self._finish(speech, None)
+
+    def _deliver(self, speech: Speech, pcm: Pcm) -> None:
+        if len(pcm) and not speech.closed:
+            speech.heard(self._clock())
+            speech.outlet.pcm(pcm)
+
+    def _finish(self, speech: Speech, error: MossNanoError | None) -> None:
+        with self._changed:
+            cancelled = speech.closed
+            self._close(speech)
+        if not cancelled:
+            speech.outlet.done(error)

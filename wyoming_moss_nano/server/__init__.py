@@ -1,0 +1,1 @@
+"""The Wyoming protocol: events in, audio events out."""
