@@ -107,7 +107,14 @@ def test_an_option_can_come_from_the_environment(command, tmp_path, monkeypatch)
         (["say", "hi", "--max-frames", "0"], "max frames must be from 1"),
         (["say"], "usage"),
         (["sing"], "usage"),
-        ([], "usage"),
+        (["model"], "usage"),
+        (["serve", "--uri", "tcp://nowhere"], "must be tcp://HOST:PORT"),
+        (["serve", "--uri", "tcp://localhost:70000"], "the port must be"),
+        (["--max-streams", "0"], "--max-streams must be a whole number from 1"),
+        (["--zeroconf-host", "here"], "--zeroconf-host must be an IP address"),
+        (["--zeroconf", "a.b"], "--zeroconf must be a name"),
+        (["--log-format", "%(nope)s"], "--log-format must be a format"),
+        (["--voices", "missing.yaml"], "there is no voices file missing.yaml"),
     ],
 )
 def test_usage_mistakes_exit_with_2(command, arguments, expected):
@@ -126,6 +133,10 @@ def test_usage_mistakes_exit_with_2(command, arguments, expected):
         (["say", "hi", "--model", "/no/such/model"], "/no/such/model is no folder"),
         (["say", "hi", "--model", "official"], "the official model is not complete"),
         (["model", "show", "--model", "official"], "the official model is not complete"),
+        (["--model", "official"], "the official model is not complete"),
+        (["--default-voice", "nobody"], "there is no voice 'nobody'"),
+        (["probe", "tcp://127.0.0.1:9"], "tcp://127.0.0.1:9 does not answer"),
+        (["probe", "nonsense"], "nonsense does not answer"),
     ],
 )
 def test_failures_exit_with_1_and_one_line(command, tmp_path, arguments, expected):

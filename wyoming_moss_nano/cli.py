@@ -5,6 +5,7 @@ import asyncio
 import logging
 import os
 import re
+import signal
 import sys
 import tempfile
 import wave
@@ -139,6 +140,8 @@ def _fail(error: Exception, status: int) -> int:
 
 def serve(parsed: argparse.Namespace, settings: Settings) -> None:
     """Serve Wyoming until told to stop."""
+    # from here on, being told to stop is no failure, also while files are still being read
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     bundle = _bundle(settings)
     engine = Engine.load(bundle, settings.threads)
     voices = _voices(parsed, settings, engine)
@@ -165,6 +168,11 @@ def serve(parsed: argparse.Namespace, settings: Settings) -> None:
     speech_options = replace(settings.speech_options(), stereo=False)
     voicebox = Voicebox(engine, scheduler, voices, speech_options)
     asyncio.run(Server(voicebox, options).run())
+    if not scheduler.stopped:
+        # a graph is still being loaded: native code that cannot be interrupted, and that crashes
+        # when the interpreter is taken down around it
+        logging.shutdown()
+        os._exit(0)
 
 
 def probe(parsed: argparse.Namespace, _settings: Settings) -> None:

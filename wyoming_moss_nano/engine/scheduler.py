@@ -23,7 +23,8 @@ _LOGGER = logging.getLogger(__name__)
 # who stops reading: 48 kHz mono is 96 kB a second.
 MOST_SECONDS_AHEAD: Final = 10.0
 
-_STOP_SECONDS: Final = 2.0  # a step of the slowest machine ends well within
+# A step ends well within; only loading a large model takes longer.
+_STOP_SECONDS: Final = 1.5
 
 
 class Outlet(Protocol):
@@ -165,6 +166,11 @@ class Scheduler:
             self._changed.notify_all()
         for thread in self._threads:
             thread.join(_STOP_SECONDS)
+
+    @property
+    def stopped(self) -> bool:
+        """Whether neither thread is running."""
+        return not any(thread.is_alive() for thread in self._threads)
 
     def open(
         self, reference: Callable[[], Codes], options: SpeechOptions, outlet: Outlet

@@ -11,6 +11,7 @@ from typing import Final
 
 from wyoming.info import Info
 
+from ..errors import ServerError
 from .discovery import Advertiser, Announcement
 from .endpoint import (
     Endpoint,
@@ -28,7 +29,8 @@ from .reply import Voicebox
 _LOGGER = logging.getLogger(__name__)
 
 # From a signal to the end: what is being spoken may finish for so long, then it is cut.
-FINISH_SECONDS: Final = 3.0
+FINISH_SECONDS: Final = 2.0
+_TELL_SECONDS: Final = 0.5  # to tell clients that it was cut
 
 
 @dataclass(frozen=True)
@@ -152,7 +154,11 @@ class Server:
         for server in self._listening:
             server.close()
         withdrawn = asyncio.create_task(advertiser.stop()) if advertiser is not None else None
-        await self._let_finish()
+        if not await self._all_answered(FINISH_SECONDS):
+            _LOGGER.warning("Cutting what is still being spoken")
+            for connection in self._connections:
+                connection.cut(ServerError("the server is stopping"))
+            await self._all_answered(_TELL_SECONDS)
         for connection in list(self._connections):
             await connection.close()
         for task in list(self._tasks):
@@ -165,13 +171,15 @@ class Server:
             if isinstance(endpoint, UnixEndpoint) and self._listening:
                 await asyncio.to_thread(Path(endpoint.path).unlink, missing_ok=True)
 
-    async def _let_finish(self) -> None:
-        deadline = asyncio.get_running_loop().time() + FINISH_SECONDS
+    async def _all_answered(self, seconds: float) -> bool:
+        """Wait until no request is open, for so long at most; return whether none is."""
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + seconds
         while any(connection.busy for connection in self._connections):
-            if asyncio.get_running_loop().time() > deadline:
-                _LOGGER.warning("Cutting what is still being spoken")
-                return
+            if loop.time() > deadline:
+                return False
             await asyncio.sleep(0.05)
+        return True
 
 
 def _uri(name: tuple[str, int] | str) -> str:

@@ -95,6 +95,11 @@ class Connection:
         while self._open and not self._speaking.done():
             await asyncio.wait([self._speaking], timeout=0.05)
 
+    def cut(self, error: MossNanoError) -> None:
+        """End every open request with an error: a plain end would pass for all of the sound."""
+        for reply in self._open:
+            reply.cut(error)
+
     async def close(self) -> None:
         """Stop speaking and drop the connection."""
         for reply in self._open:

@@ -84,6 +84,14 @@ class Reply:
         self._ended = True
         self._speech.cancel()
 
+    def cut(self, error: MossNanoError) -> None:
+        """End with an error now, without the sound that is still waiting to be sent."""
+        self._speech.cancel()
+        while not self.events.empty():
+            self.events.get_nowait()
+        self._ended = True
+        self.events.put_nowait(Ended(error))
+
     def taken(self, seconds: float) -> None:
         """Note that the listener took so much sound."""
         self._speech.taken(seconds)
