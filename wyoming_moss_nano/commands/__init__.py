@@ -1,0 +1,1 @@
+"""What each subcommand does; the command line itself is read in cli.py."""

@@ -1,0 +1,59 @@
+"""The subcommands about models: show, random."""
+
+import argparse
+import os
+from pathlib import Path
+
+from ..engine.speech import Engine
+from ..errors import SettingsError
+from .workspace import Workspace, tell
+
+
+def show(_parsed: argparse.Namespace, workspace: Workspace) -> None:
+    """Print what the chosen model is and holds."""
+    bundle = workspace.bundle()
+    engine = Engine.load(bundle, workspace.settings.threads)
+    voices = workspace.voices(engine)
+    files = {*bundle.tts_graphs.files(), *bundle.codec_graphs.files(), bundle.tokenizer}
+    size = sum(path.stat().st_size for path in files)
+    config, codec = bundle.config, bundle.codec
+    rows = {
+        "model": f"{bundle.rules.kind}, in {bundle.directory}",
+        "bundle id": bundle.bundle_id,
+        "codec id": bundle.codec_id,
+        "size": f"{size / 1e6:.1f} MB in {len(files)} files",
+        "language model": f"{config.global_layers} global layers of {config.hidden_size}, "
+        f"{config.local_layers} local, {config.vocab_size} tokens",
+        "codec": f"{codec.sample_rate} Hz, {codec.channels} channels, "
+        f"{codec.quantizers} codebooks of {max(config.codebook_sizes)}, "
+        f"{codec.sample_rate / codec.downsample_rate:g} frames/s",
+        "text": f"pieces of at most {bundle.rules.max_text_tokens} tokens",
+        "precision": "exact",
+        "languages": " ".join(bundle.rules.languages),
+        "default voice": voices.default,
+    }
+    rows |= {f"voice {name}": voices.describe(name) for name in voices.names()}
+    width = max(map(len, rows))
+    tell("\n".join(f"{label:<{width}}  {value}" for label, value in rows.items()))
+
+
+def random(parsed: argparse.Namespace, _workspace: Workspace) -> None:
+    """Write a bundle with random weights."""
+    try:
+        from ..model import random_bundle  # noqa: PLC0415 - needs the extra
+    except ImportError as error:
+        raise SettingsError(
+            f"random bundles need the package {error.name}: pip install 'wyoming-moss-nano[all]'"
+        ) from error
+    size = {"tiny": random_bundle.TINY, "official": random_bundle.OFFICIAL}[parsed.size]
+    folder = parsed.directory or _cache_dir() / f"random-{parsed.size}-{parsed.weights_seed}"
+    if not (folder / "complete").exists():
+        random_bundle.build_random_bundle(folder, size, seed=parsed.weights_seed)
+        (folder / "complete").touch()
+    tell(str(folder))
+
+
+def _cache_dir() -> Path:
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    home = Path(base) if base.startswith("/") else Path.home() / ".cache"
+    return home / "wyoming-moss-nano"
