@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from . import __version__
-from .commands import model
+from .commands import model, voice
 from .commands.say import say
 from .commands.serve import probe, serve
 from .commands.workspace import Workspace
@@ -19,7 +19,7 @@ from .server.endpoint import DEFAULT_PORT
 from .settings import ENVIRONMENT_PREFIX, Settings, flag_name, setting
 from .voices.file import read_voices_file
 
-_MODEL_OPTIONS: Final = ("model", "data_dir", "log_level")
+_MODEL_OPTIONS: Final = ("model", "data_dir", "voices", "voices_dir", "log_level")
 _SERVE_OPTIONS: Final = (
     "uri",
     "zeroconf",
@@ -47,8 +47,10 @@ _SERVE_OPTIONS: Final = (
 )
 _SAY_OPTIONS: Final = (
     *_MODEL_OPTIONS[:2],
+    "voices",
+    "voices_dir",
+    "default_voice",
     "threads",
-    "voice",
     "seed",
     "sample_mode",
     "stereo",
@@ -74,6 +76,13 @@ examples:
   wyoming-moss-nano say "Dinner is ready." -o dinner.wav
   wyoming-moss-nano say "Dinner is ready." --voice max --seed 7
   date | wyoming-moss-nano say - -o date.wav
+"""
+
+
+_ADD_EXAMPLES: Final = """\
+example:
+  wyoming-moss-nano voice add anna anna.wav --authorized-by "Anna Berg" \\
+      --statement "I agree that my voice is used for announcements in our house."
 """
 
 
@@ -118,7 +127,7 @@ def _workspace(parsed: argparse.Namespace) -> Workspace:
         flags["uri"] = ",".join(flags["uri"])
     settings = Settings.resolve(flags, os.environ)
     voices_file = read_voices_file(settings.voices_file, needed=settings.voices is not None)
-    return Workspace(Settings.resolve(flags, os.environ, voices_file.settings()), voices_file)
+    return Workspace(Settings.resolve(flags, os.environ, voices_file.settings()))
 
 
 def _fail(error: Exception, status: int) -> int:
@@ -147,6 +156,7 @@ def _parser() -> argparse.ArgumentParser:
 
     speak = _command(commands, "say", say, "speak a text into a WAV file", _SAY_OPTIONS)
     speak.epilog = _SAY_EXAMPLES + "\n" + _EPILOG
+    _add_option(speak, "voice")
     speak.add_argument("text", metavar="TEXT", help="what to say; - reads standard input")
     speak.add_argument(
         "-o",
@@ -159,6 +169,68 @@ def _parser() -> argparse.ArgumentParser:
     asked = _command(commands, "probe", probe, "ask a server what it offers", ())
     asked.add_argument("server", nargs="?", default=_DEFAULT_SERVER, metavar="URI")
 
+    _add_voice_commands(commands)
+    _add_model_commands(commands)
+    return parser
+
+
+def _add_voice_commands(commands: Any) -> None:
+    kept = ("data_dir", "voices_dir", "voices", "model", "threads", "log_level")
+    parser = commands.add_parser(
+        "voice", help="add and manage voices", description="Add and manage voices."
+    )
+    voices = parser.add_subparsers(metavar="COMMAND", required=True)
+
+    add = _command(voices, "add", voice.add, "make a voice of a recording", kept)
+    add.epilog = _ADD_EXAMPLES + "\n" + _EPILOG
+    add.add_argument("name", metavar="NAME", help="lower-case letters, digits, - and _")
+    add.add_argument("recording", metavar="RECORDING", type=Path, help="3 to 10 s of clear speech")
+    add.add_argument(
+        "--authorized-by", required=True, metavar="WHO", help="whose voice it is, or who may say so"
+    )
+    add.add_argument(
+        "--statement", required=True, metavar="TEXT", help="in what words its use was allowed"
+    )
+    add.add_argument(
+        "--language", default="en", metavar="CODES", help="such as en,de (default: en)"
+    )
+    add.add_argument("--description", default="", metavar="TEXT", help="what users see")
+    add.add_argument(
+        "--best", type=float, metavar="SECONDS", help="use the best stretch of this length"
+    )
+    add.add_argument(
+        "--keep-recording",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="keep the prepared recording, so that another model can encode it",
+    )
+
+    _command(voices, "list", voice.list_voices, "print the voices that can speak", kept)
+
+    show = _command(voices, "show", voice.show, "print what is kept of a voice", kept)
+    show.add_argument("name", metavar="NAME")
+
+    rename = _command(voices, "rename", voice.rename, "give a voice another name", kept)
+    rename.add_argument("name", metavar="NAME")
+    rename.add_argument("new_name", metavar="NEW_NAME")
+
+    remove = _command(voices, "remove", voice.remove, "remove a voice and its recording", kept)
+    remove.add_argument("name", metavar="NAME")
+    remove.add_argument("--yes", action="store_true", help="do not ask")
+
+    check = _command(voices, "check", voice.check, "tell whether a recording can be used", kept)
+    check.add_argument("recording", metavar="RECORDING", type=Path)
+    check.add_argument("--json", action="store_true", help="for programs")
+
+    preview = _command(
+        voices, "preview", voice.preview, "speak with a voice into a WAV file", _SAY_OPTIONS
+    )
+    preview.add_argument("name", metavar="NAME")
+    preview.add_argument("text", metavar="TEXT")
+    preview.add_argument("-o", dest="output", type=Path, required=True, metavar="FILE")
+
+
+def _add_model_commands(commands: Any) -> None:
     look = commands.add_parser("model", help="look at models", description="Look at models.")
     models = look.add_subparsers(metavar="COMMAND", required=True)
     _command(models, "show", model.show, "print what the chosen model is and holds", _MODEL_OPTIONS)
@@ -168,7 +240,6 @@ def _parser() -> argparse.ArgumentParser:
     random.add_argument("directory", nargs="?", type=Path, help="where; default: the user's cache")
     random.add_argument("--size", choices=("tiny", "official"), default="tiny")
     random.add_argument("--weights-seed", type=int, default=0, metavar="N", help="default: 0")
-    return parser
 
 
 def _command(

@@ -4,7 +4,6 @@ import argparse
 import os
 from pathlib import Path
 
-from ..engine.speech import Engine
 from ..errors import SettingsError
 from .workspace import Workspace, tell
 
@@ -12,8 +11,7 @@ from .workspace import Workspace, tell
 def show(_parsed: argparse.Namespace, workspace: Workspace) -> None:
     """Print what the chosen model is and holds."""
     bundle = workspace.bundle()
-    engine = Engine.load(bundle, workspace.settings.threads)
-    voices = workspace.voices(engine)
+    voices = workspace.voices(bundle)
     files = {*bundle.tts_graphs.files(), *bundle.codec_graphs.files(), bundle.tokenizer}
     size = sum(path.stat().st_size for path in files)
     config, codec = bundle.config, bundle.codec

@@ -13,6 +13,7 @@ from typing import Final
 from ..engine.pcm import Pcm
 from ..engine.speech import Engine, Recorder
 from ..errors import SettingsError
+from ..voices.enrol import Encoder
 from .workspace import Workspace, tell
 
 _FILE_NAME_LENGTH: Final = 40  # of a file named after its text, without the ending
@@ -20,15 +21,19 @@ _FILE_NAME_LENGTH: Final = 40  # of a file named after its text, without the end
 
 def say(parsed: argparse.Namespace, workspace: Workspace) -> None:
     """Speak a text into a WAV file."""
-    settings = workspace.settings
     text = sys.stdin.read() if parsed.text == "-" else parsed.text
     path = parsed.output or Path(_file_name(text))
+    speak_to_file(text, workspace.settings.voice, path, workspace)
+
+
+def speak_to_file(text: str, voice_name: str, path: Path, workspace: Workspace) -> None:
+    """Speak a text into a WAV file; without a voice's name, with the default voice."""
     if not path.absolute().parent.is_dir():
         raise SettingsError(f"-o {path}: there is no folder {path.absolute().parent}")
-    bundle = workspace.bundle()
+    settings, bundle = workspace.settings, workspace.bundle()
     engine = Engine.load(bundle, settings.threads)
-    voices = workspace.voices(engine)
-    voice = voices.get(settings.voice or voices.default)
+    voices = workspace.voices(bundle)
+    voice = voices.get(voice_name or voices.default, Encoder(bundle, engine.codec))
     options = settings.speech_options()
     chunks = engine.speak(text, voice.codes, options, Recorder())
     rate, channels = bundle.codec.sample_rate, bundle.codec.channels if options.stereo else 1

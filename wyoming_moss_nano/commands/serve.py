@@ -15,6 +15,7 @@ from ..server.app import Announce, Server, ServerOptions
 from ..server.discovery import instance_name
 from ..server.probe import describe
 from ..server.reply import Voicebox
+from ..voices.enrol import Encoder
 from .workspace import Workspace, tell
 
 
@@ -24,10 +25,12 @@ def serve(_parsed: argparse.Namespace, workspace: Workspace) -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     settings, bundle = workspace.settings, workspace.bundle()
     engine = Engine.load(bundle, settings.threads)
-    voices = workspace.voices(engine)
+    voices = workspace.voices(bundle)
     scheduler = Scheduler(
         engine,
-        prepare=lambda: engine.warm_up(voices.get(voices.default).codes),
+        prepare=lambda: engine.warm_up(
+            voices.get(voices.default, Encoder(bundle, engine.codec)).codes
+        ),
         max_streams=settings.max_streams,
         max_queue=settings.max_queue,
     )

@@ -3,21 +3,18 @@
 from dataclasses import dataclass
 
 from ..embedded import REFERENCES_FOLDER
-from ..engine.speech import Engine
 from ..model.bundle import Bundle, read_bundle
 from ..model.choice import choose_bundle
 from ..model.digests import DigestStore
 from ..settings import Settings
-from ..voices.file import VoicesFile
-from ..voices.store import VoiceStore
+from ..voices.store import Places, VoiceStore
 
 
 @dataclass(frozen=True)
 class Workspace:
-    """Settings of all sources, and the voices file that is one of them."""
+    """The settings of all sources."""
 
     settings: Settings
-    voices_file: VoicesFile
 
     def bundle(self) -> Bundle:
         """Return the bundle that the settings choose.
@@ -29,19 +26,26 @@ class Workspace:
         digests = DigestStore(settings.data_dir / "digests.json")
         return read_bundle(choose_bundle(settings.model, settings.data_dir), digests)
 
-    def voices(self, engine: Engine) -> VoiceStore:
-        """Return the voices that can speak on an engine.
+    def voices(self, bundle: Bundle) -> VoiceStore:
+        """Return the voices that can speak on a bundle.
 
         Raises:
-            VoiceError: the default voice or an alias names none of them.
+            VoiceError: the default voice is none of them.
         """
         return VoiceStore(
-            engine.bundle,
-            engine.codec,
-            REFERENCES_FOLDER,
+            bundle.builtin_voices,
+            bundle.rules.languages,
+            bundle.codec_id,
+            self.places,
             self.settings.default_voice,
-            self.voices_file.aliases,
         )
+
+    @property
+    def places(self) -> Places:
+        """Where voices come from."""
+        settings = self.settings
+        folder = settings.voices_dir or settings.data_dir / "voices"
+        return Places(REFERENCES_FOLDER, folder, settings.voices_file)
 
 
 def tell(text: str) -> None:

@@ -130,6 +130,7 @@ class Server:
         return connection
 
     def _info(self) -> Info:
+        self._voicebox.voices.refresh()
         return build_info(
             self._voicebox.engine.bundle,
             self._voicebox.voices,

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from ..engine.pcm import Pcm
+from ..engine.prompt import Codes
 from ..engine.scheduler import Scheduler, Speech
 from ..engine.speech import Engine, SpeechOptions
 from ..errors import MossNanoError, SpeechError
+from ..voices.enrol import Encoder
 from ..voices.store import VoiceStore
 
 _LOGGER = logging.getLogger(__name__)
@@ -27,6 +29,10 @@ class Voicebox:
     scheduler: Scheduler
     voices: VoiceStore
     options: SpeechOptions
+
+    def reference(self, name: str) -> Codes:
+        """Return the codes of a voice, encoding its recording if that has not been done."""
+        return self.voices.get(name, Encoder(self.engine.bundle, self.engine.codec)).codes
 
 
 @dataclass(frozen=True)
@@ -57,7 +63,7 @@ class Reply:
         self._started = False
         self._ended = False
         self._speech: Speech = voicebox.scheduler.open(
-            lambda: voicebox.voices.get(voice_name).codes, voicebox.options, self
+            lambda: voicebox.reference(voice_name), voicebox.options, self
         )
 
     async def add(self, text: str) -> None:

@@ -1,4 +1,4 @@
-"""voices.yaml: which voice is the default, and other names for voices."""
+"""voices.yaml: a default voice, other names for voices, and voices to be made of recordings."""
 
 import logging
 from dataclasses import dataclass, field
@@ -7,19 +7,40 @@ from typing import Any, Final
 
 import yaml
 
-from ..errors import SettingsError
+from ..errors import SettingsError, VoiceError
+from .voice_file import Authorization, check_name
 
 _LOGGER = logging.getLogger(__name__)
 
-# Parts of the file that this release reads over.
-_LATER: Final = ("voices", "pronounce")
+_KEYS: Final = ("default_voice", "voices", "aliases", "pronounce")
+_VOICE_KEYS: Final = (
+    "name",
+    "languages",
+    "description",
+    "file",
+    "recording",
+    "authorized_by",
+    "statement",
+)
+
+
+@dataclass(frozen=True)
+class ListedVoice:
+    """A voice of the file: ``source`` is a .voice.json, or a recording with its authorisation."""
+
+    name: str
+    languages: tuple[str, ...]
+    description: str
+    source: Path
+    authorization: Authorization | None
 
 
 @dataclass(frozen=True)
 class VoicesFile:
-    """The content of a voices file: a default voice ("" for none) and names by alias."""
+    """The content of a voices file: a default voice ("" for none), voices, names by alias."""
 
     default_voice: str = ""
+    voices: tuple[ListedVoice, ...] = ()
     aliases: dict[str, str] = field(default_factory=dict)
 
     def settings(self) -> dict[str, str]:
@@ -29,6 +50,8 @@ class VoicesFile:
 
 def read_voices_file(path: Path, *, needed: bool) -> VoicesFile:
     """Read a voices file; one that is missing and not needed is empty.
+
+    A voice that cannot be used is logged by name and left out; the rest goes on.
 
     Raises:
         SettingsError: it cannot be read, is no YAML, or has a key or value that is not known.
@@ -50,13 +73,12 @@ def read_voices_file(path: Path, *, needed: bool) -> VoicesFile:
 def _checked(content: Any, path: Path) -> VoicesFile:
     if not isinstance(content, dict):
         raise SettingsError(f"{path} must be a mapping of keys to values")
-    known = ("default_voice", "aliases", *_LATER)
     for key in content:
-        if key not in known:
-            raise SettingsError(f"{path}: there is no key {key!r}; known are {', '.join(known)}")
-        if key in _LATER:
-            _LOGGER.warning("%s: %s is not read by this release", path, key)
-    default = content.get("default_voice", "")
+        if key not in _KEYS:
+            raise SettingsError(f"{path}: there is no key {key!r}; known are {', '.join(_KEYS)}")
+    if "pronounce" in content:
+        _LOGGER.warning("%s: pronounce is not read by this release", path)
+    default = content.get("default_voice") or ""
     if not isinstance(default, str):
         raise SettingsError(f"{path}: default_voice must be a name, not {default!r}")
     aliases = content.get("aliases") or {}
@@ -64,4 +86,60 @@ def _checked(content: Any, path: Path) -> VoicesFile:
         isinstance(alias, str) and isinstance(name, str) for alias, name in aliases.items()
     ):
         raise SettingsError(f"{path}: aliases must be names of voices by alias")
-    return VoicesFile(default, aliases)
+    listed = content.get("voices") or []
+    if not isinstance(listed, list):
+        raise SettingsError(f"{path}: voices must be a list")
+    return VoicesFile(default, tuple(_usable(listed, path)), aliases)
+
+
+def _usable(listed: list[Any], path: Path) -> list[ListedVoice]:
+    voices: list[ListedVoice] = []
+    for number, entry in enumerate(listed, start=1):
+        try:
+            voices.append(_listed_voice(entry, path))
+        except VoiceError as error:
+            name = entry.get("name") if isinstance(entry, dict) else None
+            _LOGGER.error("%s: voice %s is left out: %s", path, name or number, error)  # noqa: TRY400
+    return voices
+
+
+def _listed_voice(entry: Any, path: Path) -> ListedVoice:
+    if not isinstance(entry, dict):
+        raise VoiceError("it must be a mapping of keys to values")
+    for key, value in entry.items():
+        if key not in _VOICE_KEYS:
+            raise VoiceError(f"there is no key {key!r}; known are {', '.join(_VOICE_KEYS)}")
+        if key != "languages" and not isinstance(value, str):
+            raise VoiceError(f"{key} must be text, not {value!r}")
+    name = check_name(entry.get("name") or "")
+    source = entry.get("file") or entry.get("recording")
+    if not source or ("file" in entry and "recording" in entry):
+        raise VoiceError("it needs either a file or a recording")
+    authorization = None
+    if "recording" in entry:
+        by, statement = entry.get("authorized_by") or "", entry.get("statement") or ""
+        if not (by.strip() and statement.strip()):
+            raise VoiceError("a recording needs authorized_by and statement: a voice is a person's")
+        authorization = Authorization(by, "", statement)
+    return ListedVoice(
+        name=name,
+        languages=parse_languages(entry.get("languages")),
+        description=entry.get("description") or "",
+        source=path.parent / source,
+        authorization=authorization,
+    )
+
+
+def parse_languages(value: Any) -> tuple[str, ...]:
+    """Return language codes of a list or of text with commas; none given is English.
+
+    Raises:
+        VoiceError: they are something else.
+    """
+    parts = value.split(",") if isinstance(value, str) else ["en"] if value is None else value
+    if not isinstance(parts, list) or not all(isinstance(part, str) for part in parts):
+        raise VoiceError(f"languages must be codes such as en, de, not {value!r}")
+    codes = tuple(dict.fromkeys(part.strip().lower() for part in parts if part.strip()))
+    if not codes or not all(2 <= len(code) <= 3 and code.isalpha() for code in codes):  # noqa: PLR2004
+        raise VoiceError(f"languages must be codes such as en, de, not {value!r}")
+    return codes

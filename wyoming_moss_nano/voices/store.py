@@ -1,8 +1,9 @@
-"""The voices that can speak on a bundle, by name."""
+"""The voices that can speak, by name: of the bundle, of this project, and of the user."""
 
 import json
 import logging
 import re
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,10 +11,18 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ..engine.codec import Codec
-from ..errors import VoiceError
-from ..model.bundle import Bundle
-from .recording import read_recording
+from ..errors import BundleError, SettingsError, VoiceError
+from ..model.metadata import check_codes
+from .enrol import Encoder, enrol, prepare
+from .file import ListedVoice, VoicesFile, read_voices_file
+from .voice_file import (
+    SUFFIX,
+    Authorization,
+    VoiceFile,
+    check_name,
+    read_voice,
+    recording_path,
+)
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -41,35 +50,91 @@ class PublishedVoice:
 
 
 @dataclass(frozen=True)
+class Places:
+    """Where voices come from: references of this project, enrolled voices, the voices file."""
+
+    references: Path
+    voices_dir: Path
+    voices_file: Path
+
+
+@dataclass(frozen=True)
 class _Offer:
-    """A voice that can be had; ``encode`` makes its codes when first asked for."""
+    """A voice that can be had; ``encode`` gives its codes, when first asked for."""
 
     languages: tuple[str, ...]
     description: str
-    encode: Callable[[], Codes]
+    origin: str
+    encode: Callable[[Encoder], Codes]
 
 
 class VoiceStore:
-    """Voices of a bundle: those it offers itself, then synthetic references that fit any bundle.
+    """Voices by name: built-in ones, this project's references, then the user's own.
 
-    Recordings are encoded by the bundle's own codec when their voice first speaks.
+    ``builtin`` are codes of the bundle's own voices by name, all of which speak ``languages``.
+    Recordings are encoded by the bundle's own codec when their voice first speaks, and remembered.
+    Files that come, change or go are noticed by ``refresh``. May be used by several threads.
+
+    Raises:
+        VoiceError: the default voice is none of them.
     """
 
     def __init__(
         self,
-        bundle: Bundle,
-        codec: Codec,
-        references: Path,
+        builtin: Mapping[str, Codes],
+        languages: tuple[str, ...],
+        codec_id: str,
+        places: Places,
         default: str = "",
-        aliases: Mapping[str, str] | None = None,
     ) -> None:
-        self._offers = _builtin_offers(bundle) | _reference_offers(bundle, codec, references)
-        self._aliases = {alias.lower(): name.lower() for alias, name in (aliases or {}).items()}
-        self._voices: dict[str, Voice] = {}
-        self._published = {voice.name: voice for voice in self._publish()}
-        self.default = self._known(default or next(iter(self._offers)))
-        for name in self._aliases.values():
-            self._known(name)
+        self._places = places
+        self._codec_id = codec_id
+        self._own = {
+            name: _Offer(languages, f"{name.capitalize()}, synthetic", "built in", _always(codes))
+            for name, codes in builtin.items()
+        }
+        self._own |= _reference_offers(places.references)
+        self._encoded: dict[str, tuple[_Offer, Voice]] = {}
+        self._encoding = threading.Lock()
+        self._stamp: object = None
+        self._wanted_default = default
+        self.refresh()
+        if default:
+            self._known(default)
+
+    @property
+    def default(self) -> str:
+        """Name of the voice that speaks where none is asked for."""
+        try:
+            return self._known(self._wanted_default or next(iter(self._own)))
+        except VoiceError:
+            # it was there at the start and its file has gone since
+            return next(iter(self._own))
+
+    def refresh(self) -> None:
+        """Look at the user's files again if one has come, changed or gone."""
+        stamp = _stamp_of(self._places)
+        if stamp == self._stamp:
+            return
+        self._stamp = stamp
+        try:
+            listed = read_voices_file(self._places.voices_file, needed=False)
+        except SettingsError as error:
+            _LOGGER.error("The voices file is not used: %s", error)  # noqa: TRY400 - one line
+            listed = VoicesFile()
+        offers = dict(self._own)
+        for name, offer in (*self._enrolled(), *self._listed(listed)):
+            try:
+                _check_free(name, offer, offers)
+                offers[name] = offer
+            except VoiceError as error:
+                _LOGGER.error("Voice %s is left out: %s", name, error)  # noqa: TRY400
+        self._offers = offers
+        self._aliases = {alias.lower(): name.lower() for alias, name in listed.aliases.items()}
+        self._published = {voice.name: voice for voice in _publish(offers)}
+        for alias, name in self._aliases.items():
+            if name not in self._published:
+                _LOGGER.warning("The alias %s means %s, which is no voice", alias, name)
 
     def names(self) -> list[str]:
         """Return all names, sorted."""
@@ -77,24 +142,31 @@ class VoiceStore:
 
     def describe(self, name: str) -> str:
         """Return one line about a voice."""
-        offer = self._offers[name]
-        return f"{offer.description} ({', '.join(offer.languages)})"
+        offer = self._offers[self._known(name)]
+        return f"{offer.description} ({', '.join(offer.languages)}; {offer.origin})"
 
-    def get(self, name: str) -> Voice:
-        """Return a voice by name, upper and lower case alike.
-
-        Raises:
-            VoiceError: no voice has this name, or its recording cannot be read.
-        """
-        key = self._known(name)
-        if key not in self._voices:
-            offer = self._offers[key]
-            self._voices[key] = Voice(key, offer.languages, offer.description, offer.encode())
-        return self._voices[key]
+    def recordings(self) -> list[str]:
+        """Return the names of voices that are made of recordings the voices file lists."""
+        return [name for name, offer in self._offers.items() if offer.origin == "voices file"]
 
     def published(self) -> list[PublishedVoice]:
         """Return what clients may choose from, sorted by name."""
         return [self._published[name] for name in sorted(self._published)]
+
+    def get(self, name: str, encoder: Encoder) -> Voice:
+        """Return a voice by name, upper and lower case alike.
+
+        Raises:
+            VoiceError: no voice has this name, or its recording cannot be used.
+        """
+        key = self._known(name)
+        offer = self._offers[key]
+        with self._encoding:
+            known = self._encoded.get(key)
+            if known is None or known[0] is not offer:
+                voice = Voice(key, offer.languages, offer.description, offer.encode(encoder))
+                known = self._encoded[key] = (offer, voice)
+        return known[1]
 
     def choose(self, name: str | None, language: str | None) -> str:
         """Return the name of the voice for a request: that one, one of the language, the default.
@@ -102,6 +174,8 @@ class VoiceStore:
         A name that is not offered is the default voice and a warning: an announcement must sound.
         """
         if name is not None:
+            if name.lower() not in self._published:
+                self.refresh()
             try:
                 return self._known(name)
             except VoiceError as error:
@@ -113,42 +187,153 @@ class VoiceStore:
                 return speaking[0]
         return self.default
 
+    def check_new_name(self, name: str, languages: tuple[str, ...]) -> None:
+        """Refuse a name that a new voice cannot have.
+
+        Raises:
+            VoiceError: it is no name, taken, or published for a language of another voice.
+        """
+        check_name(name)
+        offer = _Offer(languages, "", "", lambda _: np.zeros((0, 0), np.int32))
+        _check_free(name, offer, self._offers)
+
     def _known(self, name: str) -> str:
         """Return the name of the voice that a name, an alias or a published name means."""
         key = name.lower()
         key = self._aliases.get(key, key)
         if key in self._published:
             return self._published[key].voice
-        if key not in self._offers:
-            known = ", ".join(self.names())
-            raise VoiceError(f"there is no voice {name!r}; these can speak: {known}")
-        return key
+        known = ", ".join(self.names())
+        raise VoiceError(f"there is no voice {name!r}; these can speak: {known}")
 
-    def _publish(self) -> Iterator[PublishedVoice]:
-        for name, offer in self._offers.items():
-            for language in offer.languages:
-                published = name if language == offer.languages[0] else f"{name}-{language}"
-                yield PublishedVoice(published, name, language, offer.description)
+    def _enrolled(self) -> Iterator[tuple[str, _Offer]]:
+        for path in sorted(self._places.voices_dir.glob(f"*{SUFFIX}")):
+            try:
+                voice = _read_own_voice(path)
+                yield voice.name, self._file_offer(path, voice, voice.languages, "")
+            except VoiceError as error:
+                _LOGGER.error("Voice %s is left out: %s", path.name, error)  # noqa: TRY400
+
+    def _listed(self, listed: VoicesFile) -> Iterator[tuple[str, _Offer]]:
+        for entry in listed.voices:
+            if entry.authorization is not None:
+                yield entry.name, _recording_offer(entry, entry.authorization)
+                continue
+            try:
+                voice = read_voice(entry.source)
+                yield (
+                    entry.name,
+                    self._file_offer(entry.source, voice, entry.languages, entry.description),
+                )
+            except VoiceError as error:
+                _LOGGER.error("Voice %s is left out: %s", entry.name, error)  # noqa: TRY400
+
+    def _file_offer(
+        self, path: Path, voice: VoiceFile, languages: tuple[str, ...], description: str
+    ) -> _Offer:
+        recording = recording_path(path)
+        text = description or voice.description or voice.name.capitalize()
+        if voice.codec_id == self._codec_id:
+
+            def own_codes(encoder: Encoder) -> Codes:
+                return checked_codes(voice, encoder, path)
+
+            return _Offer(languages, text, "enrolled", own_codes)
+        if not recording.is_file():
+            raise VoiceError(
+                f"{path} was encoded for another model and its recording was not kept: "
+                f"add it again with voice add {voice.name}"
+            )
+
+        def again(encoder: Encoder) -> Codes:
+            _LOGGER.info("Encoding voice %s for this model", voice.name)
+            return encoder.encode(encoder.read(recording))
+
+        return _Offer(languages, text, "enrolled, encoded again", again)
 
 
-def _builtin_offers(bundle: Bundle) -> dict[str, _Offer]:
-    def offer(name: str, codes: Codes) -> _Offer:
-        return _Offer(bundle.rules.languages, f"{name.capitalize()}, synthetic", lambda: codes)
+def _read_own_voice(path: Path) -> VoiceFile:
+    voice = read_voice(path)
+    if f"{voice.name}{SUFFIX}" != path.name:
+        raise VoiceError(f"{path} holds a voice of another name, {voice.name}")
+    return voice
 
-    return {name: offer(name, codes) for name, codes in bundle.builtin_voices.items()}
+
+def checked_codes(voice: VoiceFile, encoder: Encoder, path: Path) -> Codes:
+    """Return a voice's codes if they are codes of the bundle's codebooks.
+
+    Raises:
+        VoiceError: they are not; the file was edited or damaged.
+    """
+    try:
+        return check_codes(voice.codes, encoder.bundle.config.codebook_sizes, str(path))
+    except BundleError as error:
+        raise VoiceError(str(error)) from None
 
 
-def _reference_offers(bundle: Bundle, codec: Codec, folder: Path) -> dict[str, _Offer]:
+def _always(codes: Codes) -> Callable[[Encoder], Codes]:
+    return lambda _: codes
+
+
+def _reference_offers(folder: Path) -> dict[str, _Offer]:
     def offer(entry: Mapping[str, object]) -> _Offer:
         path = folder / str(entry["file"])
 
-        def encode() -> Codes:
-            config = bundle.codec
-            return codec.encode(read_recording(path, config.sample_rate, config.channels))
+        def encode(encoder: Encoder) -> Codes:
+            return encoder.encode(prepare(encoder.read(path), encoder.sample_rate))
 
         languages = entry["languages"]
         listed = tuple(languages) if isinstance(languages, list) else (str(languages),)
-        return _Offer(listed, str(entry["description"]), encode)
+        return _Offer(listed, str(entry["description"]), "synthetic reference", encode)
 
     listing = json.loads((folder / "references.json").read_bytes())
     return {entry["name"]: offer(entry) for entry in listing["references"]}
+
+
+def _recording_offer(entry: ListedVoice, authorization: Authorization) -> _Offer:
+    def encode(encoder: Encoder) -> Codes:
+        made = enrol(
+            encoder, entry.source, entry.name, entry.languages, entry.description, authorization
+        )
+        return made.voice.codes
+
+    text = entry.description or entry.name.capitalize()
+    return _Offer(entry.languages, text, "voices file", encode)
+
+
+def _publish(offers: Mapping[str, _Offer]) -> Iterator[PublishedVoice]:
+    for name, offer in offers.items():
+        for published, language in _published_names(name, offer).items():
+            yield PublishedVoice(published, name, language, offer.description)
+
+
+def _published_names(name: str, offer: _Offer) -> dict[str, str]:
+    """Return the names under which a voice is published, and the language of each."""
+    first, *more = offer.languages
+    return {name: first} | {f"{name}-{language}": language for language in more}
+
+
+def _check_free(name: str, offer: _Offer, offers: Mapping[str, _Offer]) -> None:
+    taken = {
+        published: other
+        for other, its_offer in offers.items()
+        for published in _published_names(other, its_offer)
+    }
+    for published in _published_names(name, offer):
+        if published in taken:
+            whose = taken[published]
+            reason = "it is a voice already" if whose == published else f"voice {whose} has it"
+            raise VoiceError(f"the name {published} is taken: {reason}")
+
+
+def _stamp_of(places: Places) -> object:
+    """Return what changes when one of the user's files does."""
+    files = [places.voices_file, *sorted(places.voices_dir.glob(f"*{SUFFIX}"))]
+    stamp = []
+    for path in files:
+        try:
+            status = path.stat()
+            stamp.append((path.name, status.st_size, status.st_mtime_ns))
+        except OSError:
+            stamp.append((path.name, 0, 0))
+    return stamp
