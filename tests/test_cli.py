@@ -133,7 +133,6 @@ def test_usage_mistakes_exit_with_2(command, arguments, expected):
         (["say", "hi", "--model", "/no/such/model"], "/no/such/model is no folder"),
         (["say", "hi", "--model", "official"], "the official model is not complete"),
         (["model", "show", "--model", "official"], "the official model is not complete"),
-        (["--model", "official"], "the official model is not complete"),
         (["--default-voice", "nobody"], "there is no voice 'nobody'"),
         (["probe", "tcp://127.0.0.1:9"], "tcp://127.0.0.1:9 does not answer"),
         (["probe", "nonsense"], "nonsense does not answer"),

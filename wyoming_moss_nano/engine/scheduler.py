@@ -164,7 +164,7 @@ class Scheduler:
             self._stopping = True
             self._speeches.clear()
             self._changed.notify_all()
-        for thread in self._threads:
+        for thread in filter(threading.Thread.is_alive, self._threads):
             thread.join(_STOP_SECONDS)
 
     @property

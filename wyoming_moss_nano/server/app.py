@@ -5,9 +5,9 @@ import ipaddress
 import logging
 import signal
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from wyoming.info import Info
 
@@ -20,11 +20,15 @@ from .endpoint import (
     UnixEndpoint,
     listen_tcp,
     listen_unix,
-    open_stdio,
 )
 from .handler import Connection
 from .info import build_info
-from .reply import Voicebox
+from .stdio import StandardStreams
+from .supply import Supply
+from .voicebox import Voicebox
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -58,12 +62,14 @@ class Announce:
 class Server:
     """A Wyoming server over any number of endpoints."""
 
-    def __init__(self, voicebox: Voicebox, options: ServerOptions) -> None:
+    def __init__(self, voicebox: Voicebox, supply: Supply, options: ServerOptions) -> None:
         self._voicebox = voicebox
+        self._supply = supply
         self._options = options
         self._connections: set[Connection] = set()
         self._tasks: set[asyncio.Task[None]] = set()
         self._listening: list[asyncio.Server] = []
+        self._socket_files: dict[Path, int] = {}
         self._stop = asyncio.Event()
 
     async def run(self) -> None:
@@ -78,7 +84,7 @@ class Server:
         advertiser = None
         try:
             bound = await self._listen()
-            self._voicebox.scheduler.start()
+            self._supply.start()
             advertiser = self._advertiser(bound)
             if advertiser is not None:
                 advertiser.start()
@@ -94,6 +100,7 @@ class Server:
                     self._listening += await listen_tcp(endpoint, self._accept)
                 case UnixEndpoint():
                     self._listening.append(await listen_unix(endpoint, self._accept))
+                    self._socket_files[endpoint.path] = endpoint.path.stat().st_ino
                 case StdioEndpoint():
                     self._keep(asyncio.create_task(self._serve_stdio()))
         names = [socket.getsockname() for server in self._listening for socket in server.sockets]
@@ -102,7 +109,12 @@ class Server:
         return [(name[0], name[1]) for name in names if isinstance(name, tuple)]
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        connection = self._connection(reader, writer)
+        # asyncio's own callback complains of a task that was cancelled: this one ends by itself
+        task = asyncio.create_task(self._serve(self._connection(reader, writer)))
+        self._keep(task)
+        await asyncio.wait([task])
+
+    async def _serve(self, connection: Connection) -> None:
         try:
             await connection.read()
         finally:
@@ -110,8 +122,8 @@ class Server:
             await connection.close()
 
     async def _serve_stdio(self) -> None:
-        reader, writer = await open_stdio()
-        connection = self._connection(reader, writer)
+        streams = await StandardStreams.open()
+        connection = self._connection(streams.reader, streams.writer)
         try:
             await connection.read()
             # whoever pipes text in ends it before the sound is out
@@ -119,6 +131,7 @@ class Server:
         finally:
             self._connections.discard(connection)
             await connection.close()
+            await streams.flushed()
             if not self._listening:
                 self._stop.set()
 
@@ -132,7 +145,7 @@ class Server:
     def _info(self) -> Info:
         self._voicebox.voices.refresh()
         return build_info(
-            self._voicebox.engine.bundle,
+            self._voicebox.kind,
             self._voicebox.voices,
             streaming=self._options.streaming,
         )
@@ -154,23 +167,29 @@ class Server:
     async def _end(self, advertiser: Advertiser | None) -> None:
         for server in self._listening:
             server.close()
+        self._remove_socket_files()
         withdrawn = asyncio.create_task(advertiser.stop()) if advertiser is not None else None
         if not await self._all_answered(FINISH_SECONDS):
             _LOGGER.warning("Cutting what is still being spoken")
             for connection in self._connections:
                 connection.cut(ServerError("the server is stopping"))
             await self._all_answered(_TELL_SECONDS)
-        for connection in list(self._connections):
-            await connection.close()
+        await asyncio.gather(*(connection.close() for connection in list(self._connections)))
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=_TELL_SECONDS)
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         if withdrawn is not None:
             await withdrawn
-        await asyncio.to_thread(self._voicebox.scheduler.stop)
-        for endpoint in self._options.endpoints:
-            if isinstance(endpoint, UnixEndpoint) and self._listening:
-                await asyncio.to_thread(Path(endpoint.path).unlink, missing_ok=True)
+        await asyncio.to_thread(self._supply.stop)
+
+    def _remove_socket_files(self) -> None:
+        """Remove our socket files; a server that took over has put its own there."""
+        for path, number in self._socket_files.items():
+            with suppress(FileNotFoundError):
+                if path.stat().st_ino == number:
+                    path.unlink()
 
     async def _all_answered(self, seconds: float) -> bool:
         """Wait until no request is open, for so long at most; return whether none is."""

@@ -4,7 +4,6 @@ import asyncio
 import errno
 import socket
 import stat
-import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -104,17 +103,6 @@ async def listen_unix(endpoint: UnixEndpoint, accept: Accept) -> asyncio.Server:
         return await asyncio.start_unix_server(accept, endpoint.path, limit=MAX_HEADER_BYTES)
     except OSError as error:
         raise ServerError(f"cannot listen on {endpoint}: {error.strerror or error}") from error
-
-
-async def open_stdio() -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """Return standard input and output as streams."""
-    loop = asyncio.get_running_loop()
-    reader = asyncio.StreamReader(limit=MAX_HEADER_BYTES)
-    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
-    transport, protocol = await loop.connect_write_pipe(
-        lambda: asyncio.streams.FlowControlMixin(loop=loop), sys.stdout
-    )
-    return reader, asyncio.StreamWriter(transport, protocol, None, loop)
 
 
 def _all_addresses(port: int) -> list[socket.socket]:

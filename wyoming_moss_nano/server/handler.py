@@ -15,7 +15,8 @@ from wyoming.tts import SynthesizeStopped
 
 from ..engine.pcm import Pcm
 from ..errors import MossNanoError
-from .reply import Ended, Reply, Started, Voicebox
+from .reply import Ended, Reply, Started
+from .voicebox import Voicebox
 from .wire import WireError, read_event
 
 _LOGGER = logging.getLogger(__name__)
@@ -24,6 +25,8 @@ _SAMPLE_WIDTH: Final = 2  # bytes
 
 # More requests on one connection are read only when earlier ones have been answered.
 MOST_OPEN_REQUESTS: Final = 32
+
+_CLOSE_SECONDS: Final = 0.5  # for what a closed connection still has to send
 
 # A client that takes nothing for so long is gone or broken.
 STALLED_SECONDS: Final = 60.0
@@ -45,7 +48,6 @@ class Connection:
         self._voicebox = voicebox
         self._info = info
         self._samples_per_chunk = samples_per_chunk
-        self._rate = voicebox.engine.bundle.codec.sample_rate
         self._writing = asyncio.Lock()
         self._replies: asyncio.Queue[Reply] = asyncio.Queue()
         self._open: set[Reply] = set()
@@ -89,11 +91,14 @@ class Connection:
             _LOGGER.exception("Reading from a client failed unexpectedly")
 
     async def finish(self) -> None:
-        """Answer what was asked."""
+        """Answer what was asked, to the last byte."""
         if self._stream is not None:
             await self._synthesize_stop({})
         while self._open and not self._speaking.done():
             await asyncio.wait([self._speaking], timeout=0.05)
+        with suppress(OSError):
+            self._writer.transport.set_write_buffer_limits(high=0)
+            await self._writer.drain()
 
     def cut(self, error: MossNanoError) -> None:
         """End every open request with an error: a plain end would pass for all of the sound."""
@@ -105,9 +110,11 @@ class Connection:
         for reply in self._open:
             reply.cancel()
         self._speaking.cancel()
-        with suppress(asyncio.CancelledError):
-            await self._speaking
+        await asyncio.gather(self._speaking, return_exceptions=True)
         self._writer.close()
+        with suppress(OSError):
+            async with asyncio.timeout(_CLOSE_SECONDS):
+                await self._writer.wait_closed()
 
     async def _describe(self, _data: dict[str, Any]) -> None:
         await self._write(self._info().event())
@@ -123,7 +130,7 @@ class Connection:
             return
         reply = await self._reply(data, streamed=False)
         await reply.add(text)
-        reply.end()
+        await reply.end()
 
     async def _synthesize_start(self, data: dict[str, Any]) -> None:
         if self._stream is not None:
@@ -179,7 +186,8 @@ class Connection:
         while not isinstance(event := await reply.events.get(), Ended):
             if isinstance(event, Started):
                 started = True
-                await self._write(AudioStart(self._rate, _SAMPLE_WIDTH, 1).event())
+                rate = self._voicebox.sample_rate
+                await self._write(AudioStart(rate, _SAMPLE_WIDTH, 1).event())
             else:
                 await self._send_pcm(reply, event)
         if event.error is not None:
@@ -192,11 +200,12 @@ class Connection:
             await self._write(SynthesizeStopped().event())
 
     async def _send_pcm(self, reply: Reply, pcm: Pcm) -> None:
+        rate = self._voicebox.sample_rate
         for start in range(0, len(pcm), self._samples_per_chunk):
             samples = pcm[start : start + self._samples_per_chunk]
-            chunk = AudioChunk(self._rate, _SAMPLE_WIDTH, 1, samples.tobytes())
+            chunk = AudioChunk(rate, _SAMPLE_WIDTH, 1, samples.tobytes())
             await self._write(chunk.event())
-            reply.taken(len(samples) / self._rate)
+            reply.taken(len(samples) / rate)
 
     async def _write(self, event: Event) -> None:
         async with self._writing, asyncio.timeout(STALLED_SECONDS):
@@ -218,7 +227,7 @@ class _TextStream:
     async def end(self) -> None:
         if not self._any:
             await self._reply.add(self.whole_text)
-        self._reply.end()
+        await self._reply.end()
 
 
 def _text(data: dict[str, Any]) -> str:

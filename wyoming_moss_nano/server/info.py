@@ -3,7 +3,6 @@
 from wyoming.info import Attribution, Info, TtsProgram, TtsVoice
 
 from .. import __version__
-from ..model.bundle import Bundle
 from ..voices.store import VoiceStore
 
 # Home Assistant derives entity, title and discovery id from it: it never changes.
@@ -13,9 +12,9 @@ _PROJECT = Attribution(name="wyoming-moss-nano", url="https://github.com/OpenMOS
 _OPENMOSS = Attribution(name="OpenMOSS", url="https://github.com/OpenMOSS/MOSS-TTS-Nano")
 
 
-def build_info(bundle: Bundle, voices: VoiceStore, *, streaming: bool) -> Info:
+def build_info(kind: str, voices: VoiceStore, *, streaming: bool) -> Info:
     """Return what a client may ask for now: one program, its voices sorted, one language each."""
-    maker = _OPENMOSS if bundle.rules.kind == "official" else _PROJECT
+    maker = _OPENMOSS if kind == "official" else _PROJECT
     published = [
         TtsVoice(
             name=voice.name,
@@ -31,7 +30,7 @@ def build_info(bundle: Bundle, voices: VoiceStore, *, streaming: bool) -> Info:
         name=PROGRAM_NAME,
         attribution=maker,
         installed=True,
-        description=f"MOSS-TTS-Nano, {bundle.rules.kind} model",
+        description=f"MOSS-TTS-Nano, {kind} model",
         version=__version__,
         voices=published,
         supports_synthesize_streaming=streaming,

@@ -2,37 +2,21 @@
 
 import asyncio
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from ..engine.pcm import Pcm
-from ..engine.prompt import Codes
-from ..engine.scheduler import Scheduler, Speech
-from ..engine.speech import Engine, SpeechOptions
 from ..errors import MossNanoError, SpeechError
-from ..voices.enrol import Encoder
-from ..voices.store import VoiceStore
+from .voicebox import Voicebox
 
 _LOGGER = logging.getLogger(__name__)
 
 MAX_TEXT_CHARACTERS: Final = 1024 * 1024
 
-# Text is cut into pieces on the event loop, in portions between which others have their turn.
-_PORTION: Final = 4000
-
-
-@dataclass(frozen=True)
-class Voicebox:
-    """What it takes to speak: handed to every connection."""
-
-    engine: Engine
-    scheduler: Scheduler
-    voices: VoiceStore
-    options: SpeechOptions
-
-    def reference(self, name: str) -> Codes:
-        """Return the codes of a voice, encoding its recording if that has not been done."""
-        return self.voices.get(name, Encoder(self.engine.bundle, self.engine.codec)).codes
+# So much text is cut into pieces on the event loop, in a few milliseconds.
+_PORTION: Final = 4000  # characters
 
 
 @dataclass(frozen=True)
@@ -56,46 +40,50 @@ class Reply:
     def __init__(self, voicebox: Voicebox, voice_name: str, *, streamed: bool) -> None:
         self.streamed = streamed
         self.events: asyncio.Queue[Started | Pcm | Ended] = asyncio.Queue()
-        self._engine = voicebox.engine
         self._loop = asyncio.get_running_loop()
-        self._pieces = voicebox.engine.piece_stream()
         self._characters = 0
         self._started = False
         self._ended = False
-        self._speech: Speech = voicebox.scheduler.open(
-            lambda: voicebox.reference(voice_name), voicebox.options, self
+        try:
+            speaker = voicebox.speaker()
+        except MossNanoError as error:
+            self._put(Ended(error))
+            return
+        self._engine = speaker.engine
+        self._pieces = speaker.engine.piece_stream()
+        self._speech = speaker.scheduler.open(
+            lambda: voicebox.reference(voice_name, speaker.engine), voicebox.options, self
         )
 
     async def add(self, text: str) -> None:
         """Take a part of the text."""
+        if self._ended:
+            return
         self._characters += len(text)
         if self._characters > MAX_TEXT_CHARACTERS:
             self._give_up(SpeechError(f"the text is longer than {MAX_TEXT_CHARACTERS} characters"))
         for start in range(0, len(text), _PORTION):
-            if self._ended:
-                return
-            self._speak(self._pieces.add(text[start : start + _PORTION]))
-            await asyncio.sleep(0)
+            await self._cut(partial(self._pieces.add, text[start : start + _PORTION]))
 
-    def end(self) -> None:
+    async def end(self) -> None:
         """Note that the text is complete."""
         if self._ended:
             return
-        self._speak(self._pieces.finish())
+        await self._cut(self._pieces.finish)
         self._start()
         self._speech.end()
 
     def cancel(self) -> None:
         """Stop speaking; nobody listens any more."""
-        self._ended = True
-        self._speech.cancel()
+        if not self._ended:
+            self._ended = True
+            self._speech.cancel()
 
     def cut(self, error: MossNanoError) -> None:
         """End with an error now, without the sound that is still waiting to be sent."""
-        self._speech.cancel()
+        self.cancel()
         while not self.events.empty():
             self.events.get_nowait()
-        self._ended = True
         self.events.put_nowait(Ended(error))
 
     def taken(self, seconds: float) -> None:
@@ -123,9 +111,18 @@ class Reply:
         self._ended = isinstance(event, Ended)
         self.events.put_nowait(event)
 
-    def _speak(self, pieces: list[str]) -> None:
-        encoded = self._engine.encode(pieces)
-        if not encoded:
+    async def _cut(self, pieces: Callable[[], list[str]]) -> None:
+        """Speak the pieces that a part of the text completes."""
+        if self._ended:
+            return
+        if self._characters <= _PORTION:
+            self._speak(self._engine.encode(pieces()))
+        else:
+            # a long text takes so long to cut that others would have to wait for the event loop
+            self._speak(await asyncio.to_thread(lambda: self._engine.encode(pieces())))
+
+    def _speak(self, encoded: list[list[int]]) -> None:
+        if not encoded or self._ended:
             return
         try:
             self._speech.add(encoded)

@@ -53,9 +53,20 @@ async def read_event(reader: asyncio.StreamReader) -> Event | None:
 
 def _parse(content: bytes) -> Any:
     try:
-        return json.loads(content)
+        return _writable(json.loads(content))
     except (ValueError, RecursionError):
         raise WireError("an event is no JSON") from None
+
+
+def _writable(value: Any) -> Any:
+    """Return a value whose texts can be written again: JSON can carry half of a surrogate pair."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode("utf-8")
+    if isinstance(value, list):
+        return [_writable(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _writable(item) for key, item in value.items()}
+    return value
 
 
 def _as_dict(value: Any) -> dict[str, Any]:

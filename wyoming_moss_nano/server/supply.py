@@ -1,0 +1,137 @@
+"""Where the engine comes from: loaded from disk, after fetching the model if it is not there."""
+
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from typing import Final, Protocol
+
+from ..errors import DownloadError, MossNanoError
+from .voicebox import Speaker, Voicebox
+
+_LOGGER = logging.getLogger(__name__)
+
+_FIRST_PAUSE_SECONDS: Final = 30.0
+_LONGEST_PAUSE_SECONDS: Final = 900.0
+_STOP_SECONDS: Final = 1.5
+
+# Fetches a model: told where to report per cent, and what is set when it has to stop.
+Fetch = Callable[[Callable[[float], None], threading.Event], None]
+
+
+class Supply(Protocol):
+    """Makes a voicebox speak."""
+
+    def start(self) -> None:
+        """Begin."""
+
+    def stop(self) -> None:
+        """End, also in the middle."""
+
+    @property
+    def stopped(self) -> bool:
+        """Whether no thread of it is running."""
+
+
+class LocalSupply:
+    """A model that is on disk: its speaker waits for requests from the start."""
+
+    def __init__(self, voicebox: Voicebox, speaker: Speaker) -> None:
+        self._speaker = speaker
+        voicebox.ready(speaker)
+
+    def start(self) -> None:
+        """Load the model's graphs in the background."""
+        self._speaker.scheduler.start()
+
+    def stop(self) -> None:
+        """Stop speaking."""
+        self._speaker.scheduler.stop()
+
+    @property
+    def stopped(self) -> bool:
+        """Whether no thread of it is running."""
+        return self._speaker.scheduler.stopped
+
+
+class FetchingSupply:
+    """A model that is fetched first, again and again until that works, while others are told.
+
+    Args:
+        load: returns what speaks once the model is on disk.
+        pauses: seconds to wait after each failure.
+    """
+
+    def __init__(
+        self,
+        voicebox: Voicebox,
+        fetch: Fetch,
+        load: Callable[[], Speaker],
+        pauses: Callable[[], Iterator[float]] | None = None,
+    ) -> None:
+        self._voicebox = voicebox
+        self._fetch = fetch
+        self._load = load
+        self._pauses = (pauses or growing_pauses)()
+        self._cancelled = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="supply", daemon=True)
+        self._on_progress(0.0)
+
+    def start(self) -> None:
+        """Begin to fetch."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stop fetching, or speaking."""
+        self._cancelled.set()
+        if self._thread.is_alive():
+            self._thread.join(_STOP_SECONDS)
+        self._voicebox.stop()
+
+    @property
+    def stopped(self) -> bool:
+        """Whether no thread of it is running."""
+        try:
+            speaking = not self._voicebox.speaker().scheduler.stopped
+        except MossNanoError:
+            speaking = False
+        return not (self._thread.is_alive() or speaking)
+
+    def _run(self) -> None:
+        while not self._fetched():
+            if self._cancelled.wait(next(self._pauses)):
+                return
+        if self._cancelled.is_set():
+            return
+        self._voicebox.wait_for("the model is being loaded; try again in a moment")
+        try:
+            speaker = self._load()
+        except MossNanoError as error:
+            _LOGGER.error("The model cannot speak: %s", error)  # noqa: TRY400 - one line
+            self._voicebox.wait_for(f"the model cannot speak: {error}")
+            return
+        speaker.scheduler.start()
+        self._voicebox.ready(speaker)
+        _LOGGER.info("The model is there and speaks")
+
+    def _fetched(self) -> bool:
+        try:
+            self._fetch(self._on_progress, self._cancelled)
+        except DownloadError as error:
+            if not self._cancelled.is_set():
+                _LOGGER.warning("Fetching the model failed, and is tried again: %s", error)
+                self._voicebox.wait_for(f"fetching the model failed, and is tried again: {error}")
+            return False
+        return True
+
+    def _on_progress(self, percent: float) -> None:
+        self._voicebox.wait_for(
+            f"the official model is being fetched, {percent:.0f} % is there; try again later"
+        )
+
+
+def growing_pauses() -> Iterator[float]:
+    """Yield seconds to wait after each failure, each twice the one before, up to a quarter hour."""
+    pause = _FIRST_PAUSE_SECONDS
+    while True:
+        yield pause
+        pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)

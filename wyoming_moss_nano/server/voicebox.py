@@ -1,0 +1,67 @@
+"""What it takes to speak: voices at once, an engine as soon as its model is there."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from ..engine.prompt import Codes
+from ..engine.scheduler import Scheduler
+from ..engine.speech import Engine, SpeechOptions
+from ..errors import ModelNotReadyError
+from ..voices.enrol import Encoder
+from ..voices.store import VoiceStore
+
+# Every model so far has this rate; one that does not has it from the moment it speaks.
+_USUAL_SAMPLE_RATE: Final = 48000
+
+
+@dataclass(frozen=True)
+class Speaker:
+    """An engine and whose turn it is on it."""
+
+    engine: Engine
+    scheduler: Scheduler
+
+
+class Voicebox:
+    """Handed to every connection. ``kind`` is that of the model, as its bundle says."""
+
+    def __init__(self, voices: VoiceStore, options: SpeechOptions, kind: str) -> None:
+        self.voices = voices
+        self.options = options
+        self.kind = kind
+        self._speaker: Speaker | None = None
+        self._waiting_for = "the model is not there yet"
+
+    @property
+    def sample_rate(self) -> int:
+        """Rate in Hz of what is sent."""
+        if self._speaker is None:
+            return _USUAL_SAMPLE_RATE
+        return self._speaker.engine.bundle.codec.sample_rate
+
+    def speaker(self) -> Speaker:
+        """Return what speaks.
+
+        Raises:
+            ModelNotReadyError: nothing does yet; the message says what is being waited for.
+        """
+        if self._speaker is None:
+            raise ModelNotReadyError(self._waiting_for)
+        return self._speaker
+
+    def ready(self, speaker: Speaker) -> None:
+        """Speak from now on."""
+        self._speaker = speaker
+
+    def wait_for(self, what: str) -> None:
+        """Note what stands between now and speaking, for those who ask meanwhile."""
+        self._waiting_for = what
+
+    def stop(self) -> None:
+        """Stop speaking."""
+        if self._speaker is not None:
+            self._speaker.scheduler.stop()
+
+    def reference(self, name: str, engine: Engine) -> Codes:
+        """Return the codes of a voice, encoding its recording if that has not been done."""
+        return self.voices.get(name, Encoder(engine.bundle, engine.codec)).codes
