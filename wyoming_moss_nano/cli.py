@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from . import __version__
-from .commands import model, voice
+from .commands import fetch, model, voice
 from .commands.say import say
 from .commands.serve import probe, serve
 from .commands.workspace import Workspace
@@ -234,6 +234,25 @@ def _add_model_commands(commands: Any) -> None:
     look = commands.add_parser("model", help="look at models", description="Look at models.")
     models = look.add_subparsers(metavar="COMMAND", required=True)
     _command(models, "show", model.show, "print what the chosen model is and holds", _MODEL_OPTIONS)
+    # where files lie is all these three need to know
+    places = ("data_dir", "log_level")
+    get = _command(models, "fetch", fetch.fetch, "fetch the official model", places)
+    get.set_defaults(log_default="info")
+    get.add_argument(
+        "--from",
+        dest="source",
+        type=Path,
+        metavar="DIR",
+        help="copy its files from a folder, without a network",
+    )
+    get.add_argument(
+        "--check", action="store_true", help="read the files that are there; fetch what differs"
+    )
+    _command(models, "verify", fetch.verify, "read the official model and check it", places)
+    remove = _command(models, "remove", fetch.remove, "remove the official model", places)
+    remove.add_argument(
+        "--compiled", action="store_true", help="also remove what was compiled from models"
+    )
     random = _command(
         models, "random", model.random, "write a model with random weights, for measuring", ()
     )

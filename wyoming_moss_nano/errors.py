@@ -27,3 +27,11 @@ class QueueFullError(SpeechError):
 
 class ServerError(MossNanoError):
     """The server cannot listen where it was told to."""
+
+
+class ModelNotReadyError(SpeechError):
+    """The model is still on its way to this machine."""
+
+
+class DownloadError(MossNanoError):
+    """The official model could not be fetched, checked or put in place."""

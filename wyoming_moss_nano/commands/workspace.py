@@ -1,11 +1,13 @@
 """What a subcommand works with: its settings, and what they lead to on disk."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from ..embedded import REFERENCES_FOLDER
-from ..model.bundle import Bundle, read_bundle
-from ..model.choice import choose_bundle
+from ..model.bundle import Bundle, official_codec_id, read_bundle
+from ..model.choice import choose_bundle, models_folder
 from ..model.digests import DigestStore
+from ..model.metadata import OFFICIAL_RULES
 from ..settings import Settings
 from ..voices.store import Places, VoiceStore
 
@@ -39,6 +41,25 @@ class Workspace:
             self.places,
             self.settings.default_voice,
         )
+
+    def official_voices(self) -> VoiceStore:
+        """Return the voices that will speak once the official model is there.
+
+        Raises:
+            VoiceError: the default voice is none of them.
+        """
+        return VoiceStore(
+            {},
+            OFFICIAL_RULES.languages,
+            official_codec_id(),
+            self.places,
+            self.settings.default_voice,
+        )
+
+    @property
+    def models_folder(self) -> Path:
+        """Where the official model lies."""
+        return models_folder(self.settings.data_dir)
 
     @property
     def places(self) -> Places:

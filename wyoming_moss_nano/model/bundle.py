@@ -164,6 +164,18 @@ def missing_official_files(directory: Path) -> list[str]:
     return missing
 
 
+def official_codec_id() -> str:
+    """Return the codec_id of the official model, which need not be there."""
+    encoder = [
+        pinned for pinned in PINNED_FILES if pinned.file.startswith("moss_audio_tokenizer_encode.")
+    ]
+    return _identity(pinned.digest for pinned in sorted(encoder, key=lambda pinned: pinned.file))
+
+
+def _identity(digests: Iterable[str]) -> str:
+    return hashlib.sha256("".join(digests).encode("ascii")).hexdigest()[:_ID_DIGITS]
+
+
 @dataclass(frozen=True)
 class _Digests:
     """Digests of files: the pinned ones where the official files lie, else computed."""
@@ -172,11 +184,9 @@ class _Digests:
     store: DigestStore
 
     def identity(self, files: Iterable[Path]) -> str:
-        digest = hashlib.sha256()
-        for path in files:
-            content = self.pinned.get(path.resolve()) or self.store.sha256(path)
-            digest.update(content.encode("ascii"))
-        return digest.hexdigest()[:_ID_DIGITS]
+        return _identity(
+            self.pinned.get(path.resolve()) or self.store.sha256(path) for path in files
+        )
 
 
 def _pinned_digests(directory: Path) -> dict[Path, str]:

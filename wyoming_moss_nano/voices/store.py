@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import BundleError, SettingsError, VoiceError
+from ..errors import BundleError, MossNanoError, SettingsError, VoiceError
 from ..model.metadata import check_codes
 from .enrol import Encoder, enrol, prepare
 from .file import ListedVoice, VoicesFile, read_voices_file
@@ -148,6 +148,24 @@ class VoiceStore:
     def recordings(self) -> list[str]:
         """Return the names of voices that are made of recordings the voices file lists."""
         return [name for name, offer in self._offers.items() if offer.origin == "voices file"]
+
+    def encode_recordings(self, encoder: Encoder, ending: threading.Event) -> None:
+        """Make voices of the recordings the voices file lists, before somebody waits for one.
+
+        A recording that is not fit is logged and its voice left out.
+        """
+        for name in self.recordings():
+            if ending.is_set():
+                return
+            try:
+                self.get(name, encoder)
+            except MossNanoError as error:
+                _LOGGER.error("Voice %s is left out: %s", name, error)  # noqa: TRY400
+                self._leave_out(name)
+
+    def _leave_out(self, name: str) -> None:
+        self._offers = {key: offer for key, offer in self._offers.items() if key != name}
+        self._published = {voice.name: voice for voice in _publish(self._offers)}
 
     def published(self) -> list[PublishedVoice]:
         """Return what clients may choose from, sorted by name."""
