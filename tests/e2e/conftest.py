@@ -1,6 +1,7 @@
 """The server as its own process, and clients that talk to it as other programs do."""
 
 import json
+import os
 import signal
 import socket
 import subprocess
@@ -123,6 +124,12 @@ class ServerProcess:
         """What the process holds in memory."""
         status = Path(f"/proc/{self.process.pid}/status").read_text()
         return int(status.split("VmRSS:")[1].split()[0]) / 1024
+
+    @property
+    def working_seconds(self):
+        """How long the process has kept cores busy."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     @asynccontextmanager
     async def connect(self) -> AsyncIterator[Client]:

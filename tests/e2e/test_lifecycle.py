@@ -1,6 +1,5 @@
 """From the start of the process to its end, and the ways in which both can go wrong."""
 
-import json
 import os
 import select
 import signal
@@ -59,7 +58,7 @@ async def test_what_is_being_spoken_may_finish_after_a_signal(serve):
     assert "Traceback" not in server.log
 
 
-async def test_what_takes_too_long_after_a_signal_is_cut_with_an_error(serve):
+async def test_what_takes_too_long_after_a_signal_is_cut_with_an_error(serve, wire):
     server = serve()
     async with server.connect() as plain, server.connect() as streaming:
         await plain.send("synthesize", text=LONG)
@@ -68,9 +67,7 @@ async def test_what_takes_too_long_after_a_signal_is_cut_with_an_error(serve):
         await streaming.send("synthesize-chunk", text="Good night. Slee")
         await streaming.until("audio-chunk")
         with server.dial(receive_buffer=4096) as not_reading:
-            not_reading.sendall(
-                json.dumps({"type": "synthesize", "data": {"text": LONG}}).encode() + b"\n"
-            )
+            not_reading.sendall(wire("synthesize", text=LONG))
             assert not_reading.recv(1)
 
             started = time.monotonic()
@@ -266,10 +263,9 @@ def test_an_empty_standard_input_ends_the_server(launch):
     assert server.log == ""
 
 
-def test_a_reader_of_standard_output_may_leave(launch):
+def test_a_reader_of_standard_output_may_leave(launch, wire):
     server = over_stdio(launch, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    server.process.stdin.write(json.dumps({"type": "synthesize", "data": {"text": LONG}}).encode())
-    server.process.stdin.write(b"\n")
+    server.process.stdin.write(wire("synthesize", text=LONG))
     server.process.stdin.flush()
     assert server.process.stdout.read(100)
     server.process.stdout.close()
