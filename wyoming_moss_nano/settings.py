@@ -77,7 +77,10 @@ def _addresses(text: str) -> tuple[str, ...]:
 
 
 def _endpoints(text: str) -> tuple[Endpoint, ...]:
-    return tuple(parse_endpoint(part.strip()) for part in text.split(","))
+    try:
+        return tuple(parse_endpoint(part.strip()) for part in text.split(","))
+    except SettingsError:
+        raise ValueError("tcp://HOST:PORT, unix://PATH or stdio://") from None
 
 
 def _switch(text: str) -> bool:

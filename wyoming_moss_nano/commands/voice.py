@@ -117,7 +117,8 @@ def remove(parsed: argparse.Namespace, workspace: Workspace) -> None:
 def check(parsed: argparse.Namespace, workspace: Workspace) -> None:
     """Print whether a recording can be a reference."""
     encoder = _encoder(workspace.bundle(), workspace)
-    judgement = judge(encoder.read(parsed.recording), encoder.sample_rate)
+    recording = encoder.read(parsed.recording)
+    judgement = judge(recording.sound, encoder.sample_rate, recording.clipped)
     tell(json.dumps(judgement.as_json(), indent=2) if parsed.json else _in_words(judgement))
     if not judgement.usable:
         raise VoiceError(f"{parsed.recording} cannot be a reference")

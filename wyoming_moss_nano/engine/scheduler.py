@@ -211,7 +211,12 @@ class Scheduler:
             self._changed.notify_all()
 
     def _admit(self, speech: Speech) -> None:
-        busy = sum(1 for other in self._speeches if other.admitted)
+        # a text stream whose writer takes a break is no work
+        busy = sum(
+            1
+            for other in self._speeches
+            if other.admitted and (other.text_complete or not other.idle)
+        )
         if busy >= self._max_streams + self._max_queue:
             raise QueueFullError(
                 f"{busy} requests are being spoken or waiting already; try again in a moment"

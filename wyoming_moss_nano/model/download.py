@@ -77,7 +77,7 @@ def fetch_model(
         fetch = _Fetch(
             models, files, on_progress, cancelled or threading.Event(), patience or Patience()
         )
-        fetch.run(source, check=check)
+        fetch.run(source, licence_text(files), check=check)
     except _CancelledError:
         return False
     except OSError as error:
@@ -104,10 +104,11 @@ def copy_model(
     source = FolderSource(folder)
     try:
         found = tuple(pinned for pinned in files if source.find(pinned))
+        fetch = _Fetch(models, found, on_progress, threading.Event(), Patience())
+        fetch.run(source, licence_text(files), check=check)
+        missing = missing_files(models, files)
     except OSError as error:
-        raise DownloadError(f"cannot read {error.filename}: {error.strerror}") from error
-    fetch_model(models, found, on_progress=on_progress, source=source, check=check)
-    missing = missing_files(models, files)
+        raise DownloadError(_in_words(error, models)) from error
     if missing:
         first = f"{missing[0].directory}/{missing[0].file}"
         raise DownloadError(
@@ -166,7 +167,7 @@ class _Fetch:
         self._done: dict[PinnedFile, int] = {}
         self._anything_came = False
 
-    def run(self, source: Source | None, *, check: bool) -> None:
+    def run(self, source: Source | None, licence: str, *, check: bool) -> None:
         # asked again under the lock: another process may have brought some
         wanted = self._wanted(self._files, check=check)
         if not wanted:
@@ -179,7 +180,7 @@ class _Fetch:
             self._done = {pinned: pinned.bytes for pinned in self._files}
             self._done |= {pinned: self._partial.bytes_of(pinned) for pinned in wanted}
             self._check_room(wanted)
-            self._keep_licence()
+            self._keep_licence(licence)
             if wanted:
                 missing = sum(pinned.bytes - self._done[pinned] for pinned in wanted) / 1e6
                 _LOGGER.info(
@@ -228,7 +229,8 @@ class _Fetch:
         if not patience.endless:
             if error.unreachable and not self._anything_came:
                 raise DownloadError(
-                    f"{error}: connect this machine, or bring the files with model fetch --from DIR"
+                    f"{error}: check network and clock, or bring the files with model fetch "
+                    "--from DIR"
                 ) from error
             if failures >= patience.tries:
                 raise DownloadError(
@@ -295,8 +297,8 @@ class _Fetch:
                 "choose another place with --data-dir"
             )
 
-    def _keep_licence(self) -> None:
-        path, text = licence_file(self._models), licence_text(self._files)
+    def _keep_licence(self, text: str) -> None:
+        path = licence_file(self._models)
         if not path.is_file() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")
 

@@ -56,18 +56,18 @@ class HubSource:
 
     def __init__(self, endpoint: str | None = None, silence: float = _SILENCE) -> None:
         # Imported late: it takes a fifth of a second, and most starts fetch nothing.
-        from huggingface_hub import constants, hf_hub_url  # noqa: PLC0415
-        from huggingface_hub.utils import (  # type: ignore[attr-defined]  # noqa: PLC0415
-            build_hf_headers,
-        )
+        from huggingface_hub import constants, get_token, hf_hub_url  # noqa: PLC0415
 
         if constants.HF_HUB_OFFLINE:
             raise DownloadError(f"HF_HUB_OFFLINE is set, so nothing is fetched: unset it, {_BRING}")
         self.name = _host(endpoint or constants.ENDPOINT)
         self._url = partial(hf_hub_url, endpoint=endpoint)
-        self._headers = build_hf_headers(
-            library_name="wyoming-moss-nano", library_version=__version__
-        )
+        # The library's own headers tell what else is installed and which program runs it, and newer
+        # versions ask the hub for a list to do so. Nothing but the token is needed.
+        self._headers = {"User-Agent": f"wyoming-moss-nano/{__version__}"}
+        token = None if constants.HF_HUB_DISABLE_IMPLICIT_TOKEN else get_token()
+        if token:
+            self._headers["Authorization"] = f"Bearer {token}"
         self._opener = build_opener(_Redirects)
         self._silence = silence
 

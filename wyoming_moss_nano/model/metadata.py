@@ -153,7 +153,7 @@ class JsonObject:
             raise BundleError(f"{path} is missing") from None
         except OSError as error:
             raise BundleError(f"cannot read {path}: {error.strerror}") from error
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise BundleError(f"{path} is cut off or damaged: {error}") from None
 
     def __contains__(self, key: str) -> bool:

@@ -66,8 +66,10 @@ class PartialFolder:
     def _lock(self, busy: Callable[[], None]) -> int:
         path = self._path / _LOCK_NAME
         while True:
-            with suppress(FileNotFoundError):  # its owner tidied up between the two steps
-                self._path.mkdir(parents=True, exist_ok=True)
+            with suppress(FileNotFoundError):  # its owner tidied up between two steps
+                self._path.parent.mkdir(parents=True, exist_ok=True)
+                with suppress(FileExistsError):  # mkdir's own exist_ok looks again, too late
+                    self._path.mkdir()
                 flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
                 descriptor = os.open(path, flags, 0o644)
                 if _locked(descriptor, path):

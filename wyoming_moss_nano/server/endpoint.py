@@ -57,11 +57,11 @@ def parse_endpoint(uri: str) -> Endpoint:
     Raises:
         SettingsError: it is none of these.
     """
-    parts = urlsplit(uri)
     try:
+        parts = urlsplit(uri)
         port = parts.port
-    except ValueError:
-        raise SettingsError(f"{uri!r}: the port must be a number up to 65535") from None
+    except ValueError as error:
+        raise SettingsError(f"{uri!r} is no URI: {error}") from None
     if parts.scheme == "tcp" and parts.hostname and port is not None:
         return TcpEndpoint(parts.hostname, port)
     path = parts.netloc + parts.path

@@ -13,6 +13,7 @@ from sentence_stream import SentenceBoundaryDetector
 CountTokens = Callable[[str], int]
 
 _LINE_END: Final = re.compile(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
+_BLANKS: Final = re.compile(r"\s+")
 _CLAUSE: Final = re.compile(r".+?(?:[,;:](?=\s)|[，、；：]|\s[—–-](?=\s)|$)", re.DOTALL)
 _WORD: Final = re.compile(r"\s*\S+|\s+$")
 _WORDS_AND_SPACE: Final = re.compile(r".*\s", re.DOTALL)
@@ -79,7 +80,9 @@ class PieceStream:
         return pieces
 
     def _add_slice(self, text: str) -> list[str]:
-        text = text.replace(_ASTERISK, "")
+        text = _BLANKS.sub(" ", text.replace(_ASTERISK, ""))
+        if not self._pending or self._pending[-1] == " ":
+            text = text.removeprefix(" ")
         self._pending += text
         pieces: list[str] = []
         for sentence in self._detector.add_chunk(text.replace("*", _ASTERISK)):

@@ -1,7 +1,7 @@
 """From a recording somebody brought to a reference: judged, trimmed, levelled, encoded."""
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -19,11 +19,12 @@ from .judgement import (
     Judgement,
     block_levels,
     judge,
+    speech_level,
     speech_span,
     without_offset,
 )
 from .loudness import loudness
-from .recording import Sound, read_recording
+from .recording import Recording, Sound, read_recording
 from .voice_file import Authorization, VoiceFile
 
 # The level of every reference, as ITU-R BS.1770 measures it; speech follows its reference's level.
@@ -39,8 +40,8 @@ class Encoder:
     bundle: Bundle
     codec: Codec
 
-    def read(self, path: Path) -> Sound:
-        """Return a recording [channels, samples] at the bundle's rate and channels."""
+    def read(self, path: Path) -> Recording:
+        """Return a recording at the bundle's rate and channels."""
         config = self.bundle.codec
         return read_recording(path, config.sample_rate, config.channels)
 
@@ -82,13 +83,14 @@ def enrol(
         raise VoiceError(
             "a voice belongs to a person: say who authorised its use and in what words"
         )
-    sound = encoder.read(path)
-    if best_seconds is not None and np.isfinite(sound).all():
-        sound = best_stretch(sound, encoder.sample_rate, best_seconds)
-    judgement = judge(sound, encoder.sample_rate)
+    recording = encoder.read(path)
+    if best_seconds is not None and np.isfinite(recording.sound).all():
+        best = best_stretch(recording.sound, encoder.sample_rate, best_seconds)
+        recording = replace(recording, sound=best)
+    judgement = judge(recording.sound, encoder.sample_rate, recording.clipped)
     if not judgement.usable:
         raise VoiceError(f"{path} cannot be a reference: {'; '.join(judgement.problems)}")
-    prepared = prepare(sound, encoder.sample_rate)
+    prepared = prepare(recording.sound, encoder.sample_rate)
     voice = VoiceFile(
         name=name,
         languages=languages,
@@ -133,8 +135,8 @@ def best_stretch(sound: Sound, sample_rate: int, seconds: float) -> Sound:
     length = round(seconds / _BLOCK_SECONDS)
     if len(levels) <= length:
         return sound
-    loud, quiet = np.percentile(levels, [95, 8])
-    speaking = (levels > loud - (loud - quiet) / 2).astype(np.float64)
+    middle = (speech_level(levels) + float(np.percentile(levels, 8))) / 2
+    speaking = (levels > middle).astype(np.float64)
     sums = np.concatenate([[0.0], np.cumsum(speaking)])
     share = (sums[length:] - sums[:-length]) / length
     # a stretch that cuts a word in two at an end must have much more speech to be chosen

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .loudness import loudness
-from .recording import Sound
+from .recording import Sound, clipped_share
 
 MIN_SECONDS: Final = 1.0
 MAX_SECONDS: Final = 20.0
@@ -17,13 +17,14 @@ HINT_SECONDS: Final = 10.0
 _SILENT_PEAK: Final = 10 ** (-60 / 20)
 _MAX_CLIPPED: Final = 0.01  # of all samples
 _MIN_SPEECH_TO_NOISE_DB: Final = 15.0
-_QUIET_LUFS: Final = -45.0
+_QUIET_LUFS: Final = -50.0
 
 _BLOCK_SECONDS: Final = 0.02
+_LOUDEST_SECONDS: Final = 0.5
 _FLOOR_DB: Final = -90.0
-# A waveform cut off stays at its peak for several samples; one that is not passes it.
-_CLIPPED_RUN: Final = 3
-_AT_PEAK: Final = 0.998
+# A recording that is digital silence for more than a tenth was gated: its pauses are no noise.
+_GATED_SHARE: Final = 0.9
+_QUIET_PERCENTILE: Final = 8
 
 # Speech is what is less than this below the loudest blocks; the rest at both ends is trimmed.
 _SPEECH_RANGE_DB: Final = 35.0
@@ -62,10 +63,14 @@ class Judgement:
         }
 
 
-def judge(sound: Sound, sample_rate: int) -> Judgement:
-    """Judge a recording [channels, samples] as it was made, before anything is done to it."""
+def judge(sound: Sound, sample_rate: int, clipped: float = 0.0) -> Judgement:
+    """Judge a recording [channels, samples] as it was made, before anything is done to it.
+
+    ``clipped`` is the share of samples that were found clipped before it was resampled.
+    """
     if not np.isfinite(sound).all():
         return _refused(sound, sample_rate, "it has samples that are no numbers: export it again")
+    share = clipped_share(sound)
     sound = without_offset(sound)
     peak = float(np.abs(sound).max(initial=0.0))
     if peak < _SILENT_PEAK:
@@ -77,8 +82,8 @@ def judge(sound: Sound, sample_rate: int) -> Judgement:
         trimmed_seconds=(sound.shape[1] - speech.shape[1]) / sample_rate,
         loudness_lufs=loudness(sound),
         peak=peak,
-        clipped=_clipped_share(sound),
-        speech_to_noise_db=_speech_to_noise(block_levels(sound, sample_rate)),
+        clipped=max(clipped, share),
+        speech_to_noise_db=_speech_to_noise(block_levels(speech, sample_rate)),
         problems=(),
         hints=(),
     )
@@ -89,17 +94,24 @@ def judge(sound: Sound, sample_rate: int) -> Judgement:
 
 def without_offset(sound: Sound) -> Sound:
     """Return a recording without its constant part, which some sound cards add."""
-    return np.asarray(sound - sound.mean(axis=1, keepdims=True), dtype=np.float32)
+    offset = sound.mean(axis=1, keepdims=True, dtype=np.float64)
+    return np.asarray(sound - offset, dtype=np.float32)
 
 
 def speech_span(sound: Sound, sample_rate: int) -> tuple[int, int]:
     """Return the first sample of speech and the one after its last, with a little air around."""
     levels = block_levels(sound, sample_rate)
-    active = np.flatnonzero(levels > np.percentile(levels, 95) - _SPEECH_RANGE_DB)
+    active = np.flatnonzero(levels > speech_level(levels) - _SPEECH_RANGE_DB)
     block = round(_BLOCK_SECONDS * sample_rate)
     start = int(active[0]) * block - round(_LEAD_IN_SECONDS * sample_rate)
     end = (int(active[-1]) + 1) * block + round(_LEAD_OUT_SECONDS * sample_rate)
     return max(0, start), min(sound.shape[1], end)
+
+
+def speech_level(levels: NDArray[np.float64]) -> float:
+    """Return how loud speech is: the level that the loudest half second reaches, however long."""
+    loudest = np.sort(levels)[-round(_LOUDEST_SECONDS / _BLOCK_SECONDS) :]
+    return float(np.median(loudest))
 
 
 def block_levels(sound: Sound, sample_rate: int) -> NDArray[np.float64]:
@@ -115,21 +127,9 @@ def _speech_to_noise(levels: NDArray[np.float64]) -> float:
     heard = levels[levels > _FLOOR_DB]
     if not len(heard):
         return 0.0
-    if len(heard) < 0.9 * len(levels):
-        return float(np.percentile(heard, 95) - _FLOOR_DB)
-    return float(np.percentile(heard, 95) - np.percentile(heard, 8))
-
-
-def _clipped_share(sound: Sound) -> float:
-    at_peak = np.abs(sound) >= _AT_PEAK * np.abs(sound).max()
-    runs = at_peak.copy()
-    for shift in range(1, _CLIPPED_RUN):
-        runs[:, : -shift or None] &= at_peak[:, shift:]
-    runs[:, 1 - _CLIPPED_RUN :] = False
-    spread = runs.copy()
-    for shift in range(1, _CLIPPED_RUN):
-        spread[:, shift:] |= runs[:, :-shift]
-    return float(spread.mean())
+    if len(heard) < _GATED_SHARE * len(levels):
+        return speech_level(heard) - _FLOOR_DB
+    return speech_level(heard) - float(np.percentile(heard, _QUIET_PERCENTILE))
 
 
 def _problems(found: Judgement) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 """Reading a recording: any file that libsndfile knows, at the rate and width a codec takes."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -15,8 +16,22 @@ Sound = NDArray[np.float32]
 # Nobody speaks a reference for so long; more is a wrong file, and would fill the memory.
 MAX_FILE_SECONDS: Final = 600
 
+_CLIPPED_RUN: Final = 3  # samples
+_CLIPPED_MARGIN: Final = 0.002  # of full swing, for what a lossy format adds
 
-def read_recording(path: Path, sample_rate: int, channels: int) -> Sound:
+
+@dataclass(frozen=True)
+class Recording:
+    """A recording at the rate and width of a codec; ``clipped`` is that share of its samples.
+
+    Clipping is measured before resampling, which rounds off what was cut.
+    """
+
+    sound: Sound
+    clipped: float
+
+
+def read_recording(path: Path, sample_rate: int, channels: int) -> Recording:
     """Return the sound of a file as float32 [channels, samples].
 
     It is resampled to ``sample_rate`` Hz. A file of as many channels keeps them; any other is
@@ -32,16 +47,44 @@ def read_recording(path: Path, sample_rate: int, channels: int) -> Sound:
                 f"{path} is {length.duration:.0f} s long; at most {MAX_FILE_SECONDS} s are read: "
                 "cut out the part to use"
             )
-        sound, rate = soundfile.read(path, dtype="float32", always_2d=True)
-    except (OSError, soundfile.SoundFileError) as error:
+        raw, rate = soundfile.read(path, dtype="float32", always_2d=True)
+    except (OSError, TypeError, soundfile.SoundFileError) as error:
+        # of a file named .raw, libsndfile wants to be told what is in it: a TypeError
         raise VoiceError(f"cannot read the recording {path}: {error}") from error
+    sound = raw
+    if sound.shape[1] != channels:
+        with np.errstate(invalid="ignore", over="ignore"):
+            sound = np.repeat(sound.mean(axis=1, keepdims=True), channels, axis=1)
+    if rate != sample_rate and len(sound):
+        sound = soxr.resample(sound, rate, sample_rate)
     if not len(sound):
         raise VoiceError(f"the recording {path} is empty")
-    if sound.shape[1] != channels:
-        sound = np.repeat(sound.mean(axis=1, keepdims=True, dtype=np.float32), channels, axis=1)
-    if rate != sample_rate:
-        sound = soxr.resample(sound, rate, sample_rate)
-    return np.ascontiguousarray(sound.T, dtype=np.float32)
+    return Recording(np.ascontiguousarray(sound.T, dtype=np.float32), clipped_share(raw.T))
+
+
+def clipped_share(sound: Sound) -> float:
+    """Return the share of samples that stay at their channel's highest or lowest value.
+
+    A waveform that is cut off stays there for some samples; one that is not passes it.
+    """
+    if sound.shape[1] < _CLIPPED_RUN or not np.isfinite(sound).all():
+        return 0.0
+    highest = sound.max(axis=1, keepdims=True).astype(np.float64)
+    lowest = sound.min(axis=1, keepdims=True).astype(np.float64)
+    margin = _CLIPPED_MARGIN * (highest - lowest) / 2
+    shares = [_in_runs(edge) for edge in (sound >= highest - margin, sound <= lowest + margin)]
+    return max(float((up | down).mean()) for up, down in zip(*shares, strict=True))
+
+
+def _in_runs(marked: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return which marks [channels, samples] are part of a run of _CLIPPED_RUN or more."""
+    starts = marked[:, : 1 - _CLIPPED_RUN].copy()
+    for shift in range(1, _CLIPPED_RUN):
+        starts &= marked[:, shift : marked.shape[1] + 1 - _CLIPPED_RUN + shift]
+    runs = np.zeros_like(marked)
+    for shift in range(_CLIPPED_RUN):
+        runs[:, shift : shift + starts.shape[1]] |= starts
+    return runs
 
 
 def write_recording(path: Path, sound: Sound, sample_rate: int) -> None:

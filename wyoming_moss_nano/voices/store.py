@@ -265,7 +265,7 @@ class VoiceStore:
 
         def again(encoder: Encoder) -> Codes:
             _LOGGER.info("Encoding voice %s for this model", voice.name)
-            return encoder.encode(encoder.read(recording))
+            return encoder.encode(encoder.read(recording).sound)
 
         return _Offer(languages, text, "enrolled, encoded again", again)
 
@@ -298,7 +298,7 @@ def _reference_offers(folder: Path) -> dict[str, _Offer]:
         path = folder / str(entry["file"])
 
         def encode(encoder: Encoder) -> Codes:
-            return encoder.encode(prepare(encoder.read(path), encoder.sample_rate))
+            return encoder.encode(prepare(encoder.read(path).sound, encoder.sample_rate))
 
         languages = entry["languages"]
         listed = tuple(languages) if isinstance(languages, list) else (str(languages),)

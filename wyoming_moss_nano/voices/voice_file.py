@@ -89,8 +89,7 @@ def read_voice(path: Path) -> VoiceFile:
         if content.integer("schema") != SCHEMA:
             raise VoiceError(f"{path} has schema {content.raw('schema')!r}; this release reads 1")
         permission = content.object("authorization")
-        width = max(1, len(content.raw("codes")[0]) if content.raw("codes") else 1)
-        codes = check_codes(content.raw("codes"), (2**31 - 1,) * width, str(path))
+        codes = _frames(content.raw("codes"), path)
         voice = VoiceFile(
             name=check_name(content.text("name")),
             languages=content.texts("languages"),
@@ -106,8 +105,6 @@ def read_voice(path: Path) -> VoiceFile:
         )
     except BundleError as error:
         raise VoiceError(str(error)) from None
-    except TypeError:
-        raise VoiceError(f"{path}: its codes are no table") from None
     if not (voice.authorization.by.strip() and voice.authorization.statement.strip()):
         raise VoiceError(f"{path} does not say who authorised the voice: it is not used")
     if not voice.languages:
@@ -115,6 +112,12 @@ def read_voice(path: Path) -> VoiceFile:
     if len(codes) > MAX_FRAMES:
         raise VoiceError(f"{path} has {len(codes)} frames; at most {MAX_FRAMES} can be used")
     return voice
+
+
+def _frames(codes: Any, path: Path) -> NDArray[np.int32]:
+    if not isinstance(codes, list) or not codes or not isinstance(codes[0], list):
+        raise VoiceError(f"{path}: its codes must be a list of frames")
+    return check_codes(codes, (2**31 - 1,) * len(codes[0]), str(path))
 
 
 def write_voice(path: Path, voice: VoiceFile) -> None:
@@ -129,12 +132,12 @@ def write_voice(path: Path, voice: VoiceFile) -> None:
         "seconds": round(voice.seconds, 3),
         "loudness_lufs": round(voice.loudness_lufs, 2),
         "authorization": voice.authorization.__dict__,
-        "codes": voice.codes.tolist(),
     }
-    text = json.dumps(content, ensure_ascii=False, indent=1)
     # a frame a line, not a code a line
-    text = re.sub(r"\[\s+(\d+(?:,\s+\d+)*)\s+\]", lambda m: _one_line(m[1]), text)
-    write_private(path, lambda file: file.write_text(text + "\n", encoding="utf-8"))
+    head = json.dumps(content, ensure_ascii=False, indent=1).removesuffix("\n}")
+    frames = ",\n".join(f"  {json.dumps(frame)}" for frame in voice.codes.tolist())
+    text = f'{head},\n "codes": [\n{frames}\n ]\n}}\n'
+    write_private(path, lambda file: file.write_text(text, encoding="utf-8"))
 
 
 def write_private(path: Path, write: Callable[[Path], Any]) -> None:
@@ -156,7 +159,3 @@ def write_private(path: Path, write: Callable[[Path], Any]) -> None:
             raise
     except OSError as error:
         raise VoiceError(f"cannot write {path}: {error.strerror or error}") from error
-
-
-def _one_line(numbers: str) -> str:
-    return "[" + re.sub(r"\s+", " ", numbers) + "]"
