@@ -33,7 +33,7 @@ def choose_bundle(model: str, data_dir: Path) -> Path:
             raise BundleError(
                 f"the official model is not complete in {folder}: {len(missing)} of "
                 f"{len(PINNED_FILES)} files are missing or cut off ({missing[0]}); "
-                "put its two folders there, or speak with --model embedded"
+                "fetch it with model fetch, or speak with --model embedded"
             )
         return folder
     if model == "auto":
