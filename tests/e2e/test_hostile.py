@@ -326,8 +326,8 @@ async def test_the_server_answers_others_at_once_while_it_speaks_to_four(server,
     for sink in sinks:
         sink.transport.abort()
     assert all(still_spoken_to)
-    # Python hands its lock on every 5 ms; a loop that waited for speech would take hundreds
-    assert busy < 0.04 + 20 * idle, (busy, idle)
+    # a quiet machine shows a factor below 2; a loop that waited for steps shows hundreds
+    assert busy < 20 * idle, (busy, idle)
 
 
 @pytest.mark.parametrize(
@@ -336,10 +336,13 @@ async def test_the_server_answers_others_at_once_while_it_speaks_to_four(server,
     ids=["one word", "dots", "commas", "blanks"],
 )
 async def test_the_server_answers_others_while_a_monstrous_text_comes_in(server, text):
+    idle = statistics.median(await round_trips(server, lambda lags: len(lags) == 20))
     async with server.connect() as client:
         await client.send("synthesize", text=text)
+        began = time.perf_counter()
         started = asyncio.create_task(client.until("audio-start"))
         lags = await round_trips(server, lambda _: started.done())
+        took = time.perf_counter() - began
 
-    # cutting such a text takes seconds in all, which others must not notice
-    assert max(lags) < 0.5
+    # whoever had to wait until such a text is cut would have waited for nearly all of that
+    assert max(lags) < max(took / 2, 40 * idle)
