@@ -187,7 +187,7 @@ async def test_several_uris_are_all_served(serve, path):
 @pytest.mark.parametrize(
     ("arguments", "status", "expected"),
     [
-        (["--uri", "tcp://x"], 2, "'tcp://x' must be tcp://HOST:PORT"),
+        (["--uri", "tcp://x"], 2, "--uri must be tcp://HOST:PORT"),
         (["--uri", "tcp://[::1"], 2, "'tcp://[::1'"),
         (["--max-streams", "0"], 2, "--max-streams must be a whole number from 1"),
         (["--log-format", "%(nope)s"], 2, "--log-format must be a format"),

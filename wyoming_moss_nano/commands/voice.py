@@ -16,6 +16,7 @@ from ..voices.recording import write_recording
 from ..voices.voice_file import (
     Authorization,
     VoiceFile,
+    check_free,
     check_name,
     read_voice,
     recording_path,
@@ -32,6 +33,7 @@ def add(parsed: argparse.Namespace, workspace: Workspace) -> None:
     bundle = workspace.bundle()
     languages = parse_languages(parsed.language)
     workspace.voices(bundle).check_new_name(parsed.name, languages)
+    path = check_free(workspace.places.voices_dir, parsed.name)
     encoder = _encoder(bundle, workspace)
     made = enrol(
         encoder,
@@ -42,13 +44,16 @@ def add(parsed: argparse.Namespace, workspace: Workspace) -> None:
         Authorization(parsed.authorized_by, now(), parsed.statement),
         parsed.best,
     )
-    path = voice_path(workspace.places.voices_dir, parsed.name)
     if parsed.keep_recording:
         write_private(
             recording_path(path),
             lambda file: write_recording(file, made.recording, encoder.sample_rate),
         )
-    write_voice(path, made.voice)
+    try:
+        write_voice(path, made.voice)
+    except VoiceError:
+        recording_path(path).unlink(missing_ok=True)
+        raise
     tell(
         f"{path}: voice {parsed.name}, {made.voice.seconds:.1f} s, {len(made.voice.codes)} frames, "
         f"{REFERENCE_LUFS:g} LUFS (was {made.judgement.loudness_lufs:.1f})"
@@ -93,7 +98,7 @@ def rename(parsed: argparse.Namespace, workspace: Workspace) -> None:
     """Give a voice another name."""
     path, voice = _own_voice(workspace, parsed.name)
     workspace.voices(workspace.bundle()).check_new_name(parsed.new_name, voice.languages)
-    new_path = voice_path(path.parent, parsed.new_name)
+    new_path = check_free(path.parent, parsed.new_name)
     write_voice(new_path, replace(voice, name=parsed.new_name))
     if recording_path(path).is_file():
         recording_path(path).rename(recording_path(new_path))
@@ -143,7 +148,11 @@ def _own_voice(workspace: Workspace, name: str) -> tuple[Path, VoiceFile]:
 def _confirm(question: str) -> None:
     if not sys.stdin.isatty():
         raise SettingsError("nobody can be asked here: say --yes to remove without a question")
-    if input(f"{question} [y/N] ").strip().lower() not in ("y", "yes"):
+    try:
+        answer = input(f"{question} [y/N] ")
+    except EOFError:
+        answer = ""
+    if answer.strip().lower() not in ("y", "yes"):
         raise VoiceError("nothing was removed")
 
 

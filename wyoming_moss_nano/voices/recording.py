@@ -17,6 +17,7 @@ Sound = NDArray[np.float32]
 MAX_FILE_SECONDS: Final = 600
 
 _CLIPPED_RUN: Final = 3  # samples
+_SILENT_SWING: Final = 0.001  # of full scale
 _CLIPPED_MARGIN: Final = 0.002  # of full swing, for what a lossy format adds
 
 
@@ -71,9 +72,12 @@ def clipped_share(sound: Sound) -> float:
         return 0.0
     highest = sound.max(axis=1, keepdims=True).astype(np.float64)
     lowest = sound.min(axis=1, keepdims=True).astype(np.float64)
-    margin = _CLIPPED_MARGIN * (highest - lowest) / 2
-    shares = [_in_runs(edge) for edge in (sound >= highest - margin, sound <= lowest + margin)]
-    return max(float((up | down).mean()) for up, down in zip(*shares, strict=True))
+    swing = (highest - lowest) / 2
+    margin = _CLIPPED_MARGIN * swing
+    clipped = _in_runs(sound >= highest - margin) | _in_runs(sound <= lowest + margin)
+    # a channel of silence, a constant or dither stays where it is and says nothing
+    clipped &= swing > _SILENT_SWING
+    return float(clipped.mean(axis=1).max())
 
 
 def _in_runs(marked: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -88,5 +92,12 @@ def _in_runs(marked: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 
 def write_recording(path: Path, sound: Sound, sample_rate: int) -> None:
-    """Write sound [channels, samples] in [-1, 1] as 16-bit flac."""
-    soundfile.write(path, sound.T, sample_rate, format="FLAC", subtype="PCM_16")
+    """Write sound [channels, samples] in [-1, 1] as 16-bit flac.
+
+    Raises:
+        VoiceError: the disk is full, or the file cannot be written for another reason.
+    """
+    try:
+        soundfile.write(path, sound.T, sample_rate, format="FLAC", subtype="PCM_16")
+    except soundfile.SoundFileError as error:
+        raise VoiceError(f"cannot write the recording {path}: {error}") from error

@@ -78,6 +78,22 @@ def recording_path(voice: Path) -> Path:
     return voice.with_name(voice.name.removesuffix(SUFFIX) + RECORDING_SUFFIX)
 
 
+def check_free(folder: Path, name: str) -> Path:
+    """Return where a new voice goes; nothing that lies there is ever overwritten.
+
+    Raises:
+        VoiceError: a voice, even one that cannot be used, or a recording has the name.
+    """
+    path = voice_path(folder, name)
+    for taken in (path, recording_path(path)):
+        if taken.exists():
+            raise VoiceError(
+                f"{taken} exists already: choose another name, remove that voice with "
+                f"voice remove {name}, or move the file away"
+            )
+    return path
+
+
 def read_voice(path: Path) -> VoiceFile:
     """Read and check a voice; its codes are checked for shape and sign, not against a codec.
 
@@ -115,7 +131,7 @@ def read_voice(path: Path) -> VoiceFile:
 
 
 def _frames(codes: Any, path: Path) -> NDArray[np.int32]:
-    if not isinstance(codes, list) or not codes or not isinstance(codes[0], list):
+    if not isinstance(codes, list) or not codes or not isinstance(codes[0], list) or not codes[0]:
         raise VoiceError(f"{path}: its codes must be a list of frames")
     return check_codes(codes, (2**31 - 1,) * len(codes[0]), str(path))
 
@@ -159,3 +175,5 @@ def write_private(path: Path, write: Callable[[Path], Any]) -> None:
             raise
     except OSError as error:
         raise VoiceError(f"cannot write {path}: {error.strerror or error}") from error
+    except UnicodeEncodeError:
+        raise VoiceError(f"cannot write {path}: a text for it is no Unicode") from None
