@@ -355,7 +355,7 @@ def test_orphans_are_cleared_and_links_never_followed(fetch, hub, models, files,
 
 def test_killed_at_any_point_it_goes_on_and_no_file_is_ever_half(process, hub, models, files):
     seed = time.time_ns()  # said where it fails
-    chance = random.Random(seed)  # noqa: S311
+    chance = random.Random(seed)
     hub.manner = Manner(pace=0.001)
     sizes = {file.digest: file.bytes for file in files}
     total = sum(sizes.values())

@@ -165,7 +165,7 @@ def test_a_voice_of_another_codec_without_its_recording_is_reported(store, place
     store.refresh()
 
     assert "anna" not in store.names()
-    assert "add it again with voice add anna" in caplog.text
+    assert "remove it with voice remove anna and add it again" in caplog.text
 
 
 @pytest.mark.parametrize(

@@ -105,8 +105,12 @@ def _fetch(models: Path) -> Fetch:
 
 def probe(parsed: argparse.Namespace, _workspace: Workspace) -> None:
     """Ask a server what it offers."""
+    uri: str = parsed.server
+    if uri.startswith("unix://"):
+        # the library's client wants an absolute path
+        uri = f"unix://{Path(uri.removeprefix('unix://')).absolute()}"
     try:
-        info = asyncio.run(describe(parsed.server))
+        info = asyncio.run(describe(uri))
     except (OSError, TimeoutError, ValueError) as error:
         raise ServerError(f"{parsed.server} does not answer: {error or 'no time left'}") from error
     for program in info.tts:

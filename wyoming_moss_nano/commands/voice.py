@@ -51,7 +51,7 @@ def add(parsed: argparse.Namespace, workspace: Workspace) -> None:
         )
     try:
         write_voice(path, made.voice)
-    except VoiceError:
+    except BaseException:
         recording_path(path).unlink(missing_ok=True)
         raise
     tell(

@@ -1,7 +1,7 @@
 """From a recording somebody brought to a reference: judged, trimmed, levelled, encoded."""
 
 import hashlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -85,8 +85,7 @@ def enrol(
         )
     recording = encoder.read(path)
     if best_seconds is not None and np.isfinite(recording.sound).all():
-        best = best_stretch(recording.sound, encoder.sample_rate, best_seconds)
-        recording = replace(recording, sound=best)
+        recording = recording.part(*best_span(recording.sound, encoder.sample_rate, best_seconds))
     judgement = judge(recording.sound, encoder.sample_rate, recording.clipped)
     if not judgement.usable:
         raise VoiceError(f"{path} cannot be a reference: {'; '.join(judgement.problems)}")
@@ -121,8 +120,8 @@ def prepare(sound: Sound, sample_rate: int) -> Sound:
     return limited if rest is None else np.concatenate([limited, rest], axis=1)
 
 
-def best_stretch(sound: Sound, sample_rate: int, seconds: float) -> Sound:
-    """Return the stretch with most speech that begins and ends in pauses, if there is one.
+def best_span(sound: Sound, sample_rate: int, seconds: float) -> tuple[int, int]:
+    """Return first and last sample of the stretch with most speech between pauses, if there are.
 
     Raises:
         VoiceError: ``seconds`` is no length a reference can have.
@@ -134,7 +133,7 @@ def best_stretch(sound: Sound, sample_rate: int, seconds: float) -> Sound:
     levels = block_levels(without_offset(sound), sample_rate)
     length = round(seconds / _BLOCK_SECONDS)
     if len(levels) <= length:
-        return sound
+        return 0, sound.shape[1]
     middle = (speech_level(levels) + float(np.percentile(levels, 8))) / 2
     speaking = (levels > middle).astype(np.float64)
     sums = np.concatenate([[0.0], np.cumsum(speaking)])
@@ -142,4 +141,4 @@ def best_stretch(sound: Sound, sample_rate: int, seconds: float) -> Sound:
     # a stretch that cuts a word in two at an end must have much more speech to be chosen
     cuts = speaking[: len(share)] + speaking[length - 1 :][: len(share)]
     first = int(np.argmax(share - 0.2 * cuts)) * round(_BLOCK_SECONDS * sample_rate)
-    return sound[:, first : first + round(seconds * sample_rate)]
+    return first, min(sound.shape[1], first + round(seconds * sample_rate))

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .loudness import loudness
-from .recording import Sound, clipped_share
+from .recording import Recording, Sound, clipped_samples
 
 MIN_SECONDS: Final = 1.0
 MAX_SECONDS: Final = 20.0
@@ -70,7 +70,7 @@ def judge(sound: Sound, sample_rate: int, clipped: float = 0.0) -> Judgement:
     """
     if not np.isfinite(sound).all():
         return _refused(sound, sample_rate, "it has samples that are no numbers: export it again")
-    share = clipped_share(sound)
+    share = Recording(sound, clipped_samples(sound)).clipped
     sound = without_offset(sound)
     peak = float(np.abs(sound).max(initial=0.0))
     if peak < _SILENT_PEAK:

@@ -50,8 +50,12 @@ def _lufs(power: NDArray[np.float64] | np.floating) -> NDArray[np.float64]:
 def _k_weighted(sound: Sound) -> NDArray[np.float64]:
     """Weight in the frequency domain: power does not depend on the filters' phase."""
     samples = sound.shape[1]
-    spectrum = np.fft.rfft(sound.astype(np.float64), axis=1)
-    turn = np.exp(-2j * np.pi * np.fft.rfftfreq(samples))
+    # a power of two is fast, and the rest of it keeps the end from coming round to the start
+    length = 1 << (samples + _FILTER_RATE).bit_length()
+    # a constant part has no loudness, but an edge where padding begins
+    centred = sound - sound.mean(axis=1, keepdims=True, dtype=np.float64)
+    spectrum = np.fft.rfft(centred, length, axis=1)
+    turn = np.exp(-2j * np.pi * np.fft.rfftfreq(length))
     for numerator, denominator in (_SHELF, _HIGH_PASS):
         spectrum *= np.polyval(numerator[::-1], turn) / np.polyval(denominator[::-1], turn)
-    return np.asarray(np.fft.irfft(spectrum, samples, axis=1))
+    return np.asarray(np.fft.irfft(spectrum, length, axis=1)[:, :samples])

@@ -23,13 +23,25 @@ _CLIPPED_MARGIN: Final = 0.002  # of full swing, for what a lossy format adds
 
 @dataclass(frozen=True)
 class Recording:
-    """A recording at the rate and width of a codec; ``clipped`` is that share of its samples.
+    """A recording [channels, samples] at the rate and width of a codec.
 
-    Clipping is measured before resampling, which rounds off what was cut.
+    ``clipped_samples`` tells which samples of the file were cut off, before resampling rounded
+    that off: bool [channels, samples of the file].
     """
 
     sound: Sound
-    clipped: float
+    clipped_samples: NDArray[np.bool_]
+
+    @property
+    def clipped(self) -> float:
+        """Share of samples that are cut off, in the channel where it is largest."""
+        return float(self.clipped_samples.mean(axis=1).max(initial=0.0))
+
+    def part(self, start: int, end: int) -> "Recording":
+        """Return the samples from ``start`` to ``end``."""
+        scale = self.clipped_samples.shape[1] / self.sound.shape[1]
+        first, last = int(start * scale), max(int(start * scale) + 1, round(end * scale))
+        return Recording(self.sound[:, start:end], self.clipped_samples[:, first:last])
 
 
 def read_recording(path: Path, sample_rate: int, channels: int) -> Recording:
@@ -57,27 +69,29 @@ def read_recording(path: Path, sample_rate: int, channels: int) -> Recording:
         with np.errstate(invalid="ignore", over="ignore"):
             sound = np.repeat(sound.mean(axis=1, keepdims=True), channels, axis=1)
     if rate != sample_rate and len(sound):
-        sound = soxr.resample(sound, rate, sample_rate)
+        # the edges of a constant part would ring
+        with np.errstate(invalid="ignore", over="ignore"):
+            centred = sound - sound.mean(axis=0, keepdims=True, dtype=np.float64)
+        sound = soxr.resample(centred.astype(np.float32), rate, sample_rate)
     if not len(sound):
         raise VoiceError(f"the recording {path} is empty")
-    return Recording(np.ascontiguousarray(sound.T, dtype=np.float32), clipped_share(raw.T))
+    return Recording(np.ascontiguousarray(sound.T, dtype=np.float32), clipped_samples(raw.T))
 
 
-def clipped_share(sound: Sound) -> float:
-    """Return the share of samples that stay at their channel's highest or lowest value.
+def clipped_samples(sound: Sound) -> NDArray[np.bool_]:
+    """Return which samples [channels, samples] stay at their channel's highest or lowest value.
 
     A waveform that is cut off stays there for some samples; one that is not passes it.
     """
     if sound.shape[1] < _CLIPPED_RUN or not np.isfinite(sound).all():
-        return 0.0
+        return np.zeros(sound.shape, dtype=np.bool_)
     highest = sound.max(axis=1, keepdims=True).astype(np.float64)
     lowest = sound.min(axis=1, keepdims=True).astype(np.float64)
     swing = (highest - lowest) / 2
     margin = _CLIPPED_MARGIN * swing
     clipped = _in_runs(sound >= highest - margin) | _in_runs(sound <= lowest + margin)
     # a channel of silence, a constant or dither stays where it is and says nothing
-    clipped &= swing > _SILENT_SWING
-    return float(clipped.mean(axis=1).max())
+    return np.asarray(clipped & (swing > _SILENT_SWING))
 
 
 def _in_runs(marked: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -260,7 +260,7 @@ class VoiceStore:
         if not recording.is_file():
             raise VoiceError(
                 f"{path} was encoded for another model and its recording was not kept: "
-                f"add it again with voice add {voice.name}"
+                f"remove it with voice remove {voice.name} and add it again"
             )
 
         def again(encoder: Encoder) -> Codes:
