@@ -62,9 +62,11 @@ class Speech:
         self.text_complete = False
         self.closed = False
         self.made_seconds = 0.0
+        self.decoded_seconds = 0.0
+        self.delivered_seconds = 0.0
         self.taken_seconds = 0.0
-        self._due = now
-        self._heard = False
+        self.runs_dry_at = now
+        self.last_turn = 0
 
     def add(self, pieces: Iterable[list[int]]) -> None:
         """Add token ids of more pieces.
@@ -94,12 +96,21 @@ class Speech:
         return self.utterance is None or self.utterance.idle
 
     @property
+    def seconds_ahead(self) -> float:
+        """Sound that was made and not taken yet.
+
+        What the codec's side shortens or adds is counted as it left, or a speech with much dead air
+        would seem to be ahead for ever.
+        """
+        waiting = self.made_seconds - self.decoded_seconds
+        return waiting + self.delivered_seconds - self.taken_seconds
+
+    @property
     def runnable(self) -> bool:
         """Whether a frame can and should be made now."""
-        ahead = self.made_seconds - self.taken_seconds
-        return (
-            not self.idle and not self.closed and self.error is None and ahead < MOST_SECONDS_AHEAD
-        )
+        if self.idle or self.closed or self.error is not None:
+            return False
+        return self.seconds_ahead < MOST_SECONDS_AHEAD
 
     @property
     def decodable(self) -> bool:
@@ -108,16 +119,18 @@ class Speech:
             self.inbox or self.error or (self.text_complete and self.idle)
         )
 
-    @property
-    def runs_dry_at(self) -> float:
-        """When the listener has heard all that was made."""
-        return self._due + self.made_seconds
+    def urgency(self, now: float) -> tuple[float, int]:
+        """Return what sorts speeches: when the listener runs dry, then whose turn is longest ago.
 
-    def heard(self, now: float) -> None:
-        """Note that sound leaves; playback starts with the first of it."""
-        if not self._heard:
-            self._heard = True
-            self._due = now
+        A listener who has run dry waits since now, not since then: what was missed is missed, and
+        making up for it would cost others.
+        """
+        return max(self.runs_dry_at, now), self.last_turn
+
+    def made(self, seconds: float, now: float) -> None:
+        """Note that so much sound was made."""
+        self.made_seconds += seconds
+        self.runs_dry_at = max(self.runs_dry_at, now) + seconds
 
 
 class Scheduler:
@@ -148,6 +161,7 @@ class Scheduler:
         self._active: list[Speech] = []
         self._failure: MossNanoError | None = None
         self._stopping = False
+        self._turns = 0
         self._threads = [
             threading.Thread(target=self._make_frames, name="frames", daemon=True),
             threading.Thread(target=self._make_sound, name="sound", daemon=True),
@@ -237,6 +251,10 @@ class Scheduler:
             _LOGGER.error("The model cannot speak: %s", error)  # noqa: TRY400 - one line
             self._fail_all(error)
             return
+        except Exception:  # those who wait must hear of a bug, too
+            _LOGGER.exception("Preparing the model failed unexpectedly")
+            self._fail_all(SpeechError("the model cannot speak; the log says why"))
+            return
         while (speech := self._wait_for(self._next_to_step)) is not None:
             self._guarded(speech, self._step)
 
@@ -262,11 +280,15 @@ class Scheduler:
             if speech.runnable and speech not in active:
                 active.append(speech)
         self._active = active
-        return min(active, key=lambda speech: speech.runs_dry_at, default=None)
+        return self._most_urgent(active)
 
     def _next_to_decode(self) -> Speech | None:
         decodable = [speech for speech in self._speeches if speech.decodable]
-        return min(decodable, key=lambda speech: speech.runs_dry_at, default=None)
+        return self._most_urgent(decodable)
+
+    def _most_urgent(self, speeches: list[Speech]) -> Speech | None:
+        now = self._clock()
+        return min(speeches, key=lambda speech: speech.urgency(now), default=None)
 
     def _guarded(self, speech: Speech, work: Callable[[Speech], None]) -> None:
         """Do one piece of work; whatever goes wrong ends this speech and no other."""
@@ -297,6 +319,8 @@ class Scheduler:
         with self._changed:
             # between the last frame and its arrival in the inbox the utterance looks idle already
             speech.stepping = True
+            self._turns += 1
+            speech.last_turn = self._turns
             while speech.pieces:
                 speech.utterance.add(speech.pieces.popleft())
         event = speech.utterance.step()
@@ -305,7 +329,7 @@ class Scheduler:
             if event is not None and not speech.closed:
                 speech.inbox.append(event)
             if isinstance(event, Frame):
-                speech.made_seconds += self._frame_seconds
+                speech.made(self._frame_seconds, self._clock())
             self._changed.notify_all()
 
     def _decode(self, speech: Speech) -> None:
@@ -320,13 +344,18 @@ class Scheduler:
         if speech.sound is None:
             speech.sound = self._engine.sound(speech.options, Listener(self._clock))
         self._deliver(speech, speech.sound.take(events))
+        with self._changed:
+            frames = sum(isinstance(event, Frame) for event in events)
+            speech.decoded_seconds += frames * self._frame_seconds
+            self._changed.notify_all()
         if complete:
             self._deliver(speech, speech.sound.finish())
             self._finish(speech, None)
 
     def _deliver(self, speech: Speech, pcm: Pcm) -> None:
         if len(pcm) and not speech.closed:
-            speech.heard(self._clock())
+            with self._changed:
+                speech.delivered_seconds += len(pcm) / self._engine.bundle.codec.sample_rate
             speech.outlet.pcm(pcm)
 
     def _finish(self, speech: Speech, error: MossNanoError | None) -> None:
