@@ -1,0 +1,167 @@
+"""Servers in a network of their own are found by a real browser, by real addresses."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+
+import pytest
+
+PATIENCE = 30.0  # seconds; reached only where a test fails
+
+# Prints what is found as it is found, and what goes: one JSON line each.
+BROWSER = """
+import json, time
+from zeroconf import InterfaceChoice, IPVersion, ServiceBrowser, ServiceListener, Zeroconf
+
+class Found(ServiceListener):
+    def add_service(self, zc, kind, name):
+        info = zc.get_service_info(kind, name, 3000)
+        addresses = info.parsed_addresses(IPVersion.All)
+        print(json.dumps({"name": name, "port": info.port, "at": addresses}), flush=True)
+    def remove_service(self, zc, kind, name):
+        print(json.dumps({"name": name, "gone": True}), flush=True)
+    def update_service(self, zc, kind, name):
+        pass
+
+zc = Zeroconf(interfaces=InterfaceChoice.All, ip_version=IPVersion.V4Only)
+ServiceBrowser(zc, "_wyoming._tcp.local.", Found())
+time.sleep(60)
+"""
+
+
+@pytest.fixture
+def network():
+    """A network namespace with one interface that has an address of each family."""
+    if os.geteuid() != 0 or shutil.which("ip") is None:
+        pytest.skip("making a network of one's own needs root and the command ip (iproute2)")
+    name = f"moss-{os.getpid()}"
+    try:
+        ip("netns", "add", name)
+    except subprocess.CalledProcessError as error:
+        pytest.skip(f"this machine allows no network namespace: {error.stderr}")
+    try:
+        for command in (
+            "link set lo up",
+            "link add moss0 type veth peer name moss1",
+            "address add 10.77.1.1/24 dev moss0",
+            "address add fd77::1/64 dev moss0 nodad",
+            "link set moss0 up",
+            "link set moss1 up",
+            "route add default dev moss0",
+        ):
+            ip("-n", name, *command.split())
+        yield name
+    finally:
+        ip("netns", "delete", name)
+
+
+def ip(*arguments):
+    subprocess.run(["ip", *arguments], check=True, capture_output=True, text=True)
+
+
+@contextmanager
+def inside(network, *command):
+    """A process in the network; it is ended at the end."""
+    process = subprocess.Popen(
+        ["ip", "netns", "exec", network, *command],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        yield process
+    finally:
+        process.terminate()
+        process.communicate(timeout=PATIENCE)
+
+
+def served(network, data_dir, *options):
+    return inside(
+        network, sys.executable, "-m", "wyoming_moss_nano", "serve", "--model", "embedded",
+        "--data-dir", str(data_dir), *options,
+    )  # fmt: skip
+
+
+def until(process, stream, condition):
+    """The lines of a stream up to one that fulfils a condition."""
+    lines = []
+    deadline = time.monotonic() + PATIENCE
+    for line in getattr(process, stream):
+        lines.append(line)
+        if condition(line):
+            return lines
+        assert time.monotonic() < deadline, lines
+    pytest.fail(f"it ended with {lines}")
+
+
+def announced(server):
+    return until(server, "stderr", lambda line: "Announced as" in line)[-1]
+
+
+def test_two_servers_find_different_names_and_both_are_resolved(network, tmp_path):
+    with (
+        served(network, tmp_path, "--uri", "tcp://0.0.0.0:10201") as first,
+        inside(network, sys.executable, "-c", BROWSER) as browser,
+    ):
+        announced(first)
+        # without --uri: all addresses of both families on port 10200
+        with served(network, tmp_path) as second:
+            announced(second)
+            found = {}
+            while len(found) < 2:
+                line = until(browser, "stdout", lambda line: '"port"' in line)[-1]
+                service = json.loads(line)
+                found[service["port"]] = service
+            assert found[10201]["name"] != found[10200]["name"]
+            assert found[10201]["at"] == ["10.77.1.1"]
+            assert found[10200]["at"] == ["10.77.1.1", "fd77::1"]
+
+            second.send_signal(signal.SIGTERM)
+            gone = json.loads(until(browser, "stdout", lambda line: "gone" in line)[-1])
+            assert gone["name"] == found[10200]["name"]
+
+
+def test_the_name_stays_over_a_restart(network, tmp_path):
+    names = []
+    for _ in range(2):
+        with served(network, tmp_path) as server:
+            names.append(announced(server).split()[3])
+
+    assert names[0] == names[1]
+
+
+def test_a_machine_without_ipv6_is_served_on_ipv4_alone(network, tmp_path):
+    subprocess.run(
+        ["ip", "netns", "exec", network, "sh", "-c",
+         "for f in /proc/sys/net/ipv6/conf/*/disable_ipv6; do echo 1 > $f; done"],
+        check=True,
+    )  # fmt: skip
+    with served(network, tmp_path) as server:
+        lines = until(server, "stderr", lambda line: "Announced as" in line)
+
+    assert "Listening on tcp://0.0.0.0:10200\n" in "".join(lines)
+    assert lines[-1].rstrip().endswith("at 10.77.1.1")
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--uri", "tcp://127.0.0.1:10200"], None),
+        (["--no-zeroconf"], None),
+        (["--uri", "tcp://127.0.0.1:10200", "--zeroconf", "here"], "here at 127.0.0.1"),
+        (["--zeroconf-host", "10.77.1.9"], "at 10.77.1.9"),
+    ],
+)
+def test_what_is_announced_can_be_said(network, tmp_path, options, told):
+    with served(network, tmp_path, *options) as server:
+        if told is not None:
+            assert announced(server).rstrip().endswith(told)
+            return
+        until(server, "stderr", lambda line: "Listening" in line)
+        time.sleep(1)
+        server.terminate()
+        _, rest = server.communicate(timeout=PATIENCE)
+        assert "Announced" not in rest
