@@ -149,6 +149,15 @@ def test_failures_exit_with_1_and_one_line(command, tmp_path, arguments, expecte
     assert not list(tmp_path.glob("*.wav"))
 
 
+def test_speaking_opens_no_socket(command, monkeypatch):
+    def denied(*_, **__):
+        pytest.fail("a socket was opened")
+
+    monkeypatch.setattr("socket.socket", denied)
+
+    assert command("say", "Good night.", "-o", "x.wav")[0] == 0
+
+
 def test_a_failure_while_speaking_leaves_no_file(command, tmp_path, monkeypatch):
     from wyoming_moss_nano.engine import speech
     from wyoming_moss_nano.errors import SpeechError

@@ -46,5 +46,17 @@ def test_official_where_nothing_lies_says_where_it_belongs_and_what_else_speaks(
         choose_bundle("official", tmp_path)
 
 
+@pytest.mark.parametrize("model", ["auto", "official", "embedded"])
+def test_choosing_touches_no_network_and_reads_no_weights(official, monkeypatch, model):
+    def denied(*_, **__):
+        pytest.fail("a socket was opened, or a file's content read")
+
+    monkeypatch.setattr("socket.socket", denied)
+    monkeypatch.setattr(Path, "open", denied)
+    monkeypatch.setattr(Path, "read_bytes", denied)
+
+    assert choose_bundle(model, official)
+
+
 def test_a_path_is_taken_as_it_is(tmp_path):
     assert choose_bundle(str(tmp_path), Path("unused")) == tmp_path

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import threading
 
 import numpy as np
 import pytest
@@ -225,6 +226,36 @@ aliases: {{kitchen: clara}}
     assert store.get("clara", encoder).languages == ("en", "de")
     assert store.choose("Kitchen", None) == "clara"
     assert store.recordings() == ["clara"]
+
+
+def test_a_recording_that_changes_is_another_voice_without_a_restart(store, places, encoder):
+    recording = places.voices_file.parent / "clara.flac"
+    recording.write_bytes((REFERENCES_FOLDER / "lark.flac").read_bytes())
+    places.voices_file.write_text(
+        "voices: [{name: clara, recording: clara.flac, authorized_by: us, statement: Go ahead.}]"
+    )
+    store.refresh()
+    before = store.get("clara", encoder).codes
+
+    recording.write_bytes((REFERENCES_FOLDER / "wren.flac").read_bytes())
+    store.refresh()
+
+    assert store.get("clara", encoder).codes.shape != before.shape
+
+
+def test_a_recording_that_is_not_fit_is_left_out_by_name(store, places, encoder, caplog):
+    soundfile.write(places.voices_file.parent / "quiet.wav", np.zeros(48000), 16000)
+    places.voices_file.write_text(
+        "voices: [{name: quiet, recording: quiet.wav, authorized_by: us, statement: Go ahead.}]"
+    )
+    store.refresh()
+    assert "quiet" in store.names()
+
+    store.encode_recordings(encoder, threading.Event())
+
+    assert "quiet" not in store.names()
+    assert "Voice quiet is left out" in caplog.text
+    assert "silent" in caplog.text
 
 
 def test_a_bad_voice_in_the_voices_file_is_named_and_the_rest_goes_on(store, places, caplog):

@@ -97,6 +97,7 @@ class VoiceStore:
         self._encoded: dict[str, tuple[_Offer, Voice]] = {}
         self._encoding = threading.Lock()
         self._stamp: object = None
+        self._listed_sources: tuple[Path, ...] = ()
         self._wanted_default = default
         self.refresh()
         if default:
@@ -113,15 +114,15 @@ class VoiceStore:
 
     def refresh(self) -> None:
         """Look at the user's files again if one has come, changed or gone."""
-        stamp = _stamp_of(self._places)
-        if stamp == self._stamp:
+        if self._stamp == _stamp_of(self._places, self._listed_sources):
             return
-        self._stamp = stamp
         try:
             listed = read_voices_file(self._places.voices_file, needed=False)
         except SettingsError as error:
             _LOGGER.error("The voices file is not used: %s", error)  # noqa: TRY400 - one line
             listed = VoicesFile()
+        self._listed_sources = tuple(voice.source for voice in listed.voices)
+        self._stamp = _stamp_of(self._places, self._listed_sources)
         offers = dict(self._own)
         for name, offer in (*self._enrolled(), *self._listed(listed)):
             try:
@@ -344,14 +345,14 @@ def _check_free(name: str, offer: _Offer, offers: Mapping[str, _Offer]) -> None:
             raise VoiceError(f"the name {published} is taken: {reason}")
 
 
-def _stamp_of(places: Places) -> object:
+def _stamp_of(places: Places, listed: tuple[Path, ...]) -> object:
     """Return what changes when one of the user's files does."""
-    files = [places.voices_file, *sorted(places.voices_dir.glob(f"*{SUFFIX}"))]
+    files = [places.voices_file, *sorted(places.voices_dir.glob(f"*{SUFFIX}")), *listed]
     stamp = []
     for path in files:
         try:
             status = path.stat()
-            stamp.append((path.name, status.st_size, status.st_mtime_ns))
+            stamp.append((str(path), status.st_size, status.st_mtime_ns))
         except OSError:
-            stamp.append((path.name, 0, 0))
+            stamp.append((str(path), 0, 0))
     return stamp
