@@ -17,11 +17,11 @@ from ..errors import BundleError
 from .contract import GraphContract, check_graph, codec_contracts, tts_contracts
 from .digests import DigestStore
 from .graph_file import read_graph_file
+from .json_object import JsonObject
 from .manifest import PINNED_FILES
 from .metadata import (
     BundleRules,
     CodecConfig,
-    JsonObject,
     ModelConfig,
     PromptTemplates,
     SamplingDefaults,

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import BundleError, VoiceError
-from ..model.metadata import JsonObject, check_codes
+from ..model.json_object import JsonObject
+from ..model.metadata import check_codes
 
 SCHEMA: Final = 1
 SUFFIX: Final = ".voice.json"
