@@ -102,8 +102,10 @@ class Speech:
         What the codec's side shortens or adds is counted as it left, or a speech with much dead air
         would seem to be ahead for ever.
         """
-        waiting = self.made_seconds - self.decoded_seconds
-        return waiting + self.delivered_seconds - self.taken_seconds
+        undecoded = self.made_seconds - self.decoded_seconds
+        if self.sound is not None:
+            undecoded += self.sound.waiting_seconds
+        return undecoded + self.delivered_seconds - self.taken_seconds
 
     @property
     def runnable(self) -> bool:

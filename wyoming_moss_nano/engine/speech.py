@@ -193,6 +193,7 @@ class UtteranceSound:
     def __init__(self, bundle: Bundle, codec: Codec, options: SpeechOptions, pace: Pace) -> None:
         self._codec = codec
         self._rate = bundle.codec.sample_rate
+        self._frame_seconds = bundle.codec.downsample_rate / bundle.codec.sample_rate
         self._channels = bundle.codec.channels if options.stereo else 1
         self._options = options
         self._pace = pace
@@ -246,6 +247,11 @@ class UtteranceSound:
         if self._limiter.clipped:
             _LOGGER.info("%d samples were limited to full scale", self._limiter.clipped)
         return pcm
+
+    @property
+    def waiting_seconds(self) -> float:
+        """Length of the frames that wait for a group to be full."""
+        return len(self._waiting) * self._frame_seconds
 
     @property
     def seconds(self) -> float:
