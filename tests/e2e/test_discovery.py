@@ -2,10 +2,12 @@
 
 import json
 import os
+import queue
 import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from contextlib import contextmanager
 
@@ -20,7 +22,9 @@ from zeroconf import InterfaceChoice, IPVersion, ServiceBrowser, ServiceListener
 
 class Found(ServiceListener):
     def add_service(self, zc, kind, name):
-        info = zc.get_service_info(kind, name, 3000)
+        # a busy machine may answer late
+        while (info := zc.get_service_info(kind, name, 3000)) is None:
+            pass
         addresses = info.parsed_addresses(IPVersion.All)
         print(json.dumps({"name": name, "port": info.port, "at": addresses}), flush=True)
     def remove_service(self, zc, kind, name):
@@ -30,7 +34,7 @@ class Found(ServiceListener):
 
 zc = Zeroconf(interfaces=InterfaceChoice.All, ip_version=IPVersion.V4Only)
 ServiceBrowser(zc, "_wyoming._tcp.local.", Found())
-time.sleep(60)
+time.sleep(300)
 """
 
 
@@ -64,18 +68,56 @@ def ip(*arguments):
     subprocess.run(["ip", *arguments], check=True, capture_output=True, text=True)
 
 
+class Inside:
+    """A process in the network, whose lines are read as they come."""
+
+    def __init__(self, network, *command):
+        self.process = subprocess.Popen(
+            ["ip", "netns", "exec", network, *command],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        self.lines = {"stdout": queue.Queue(), "stderr": queue.Queue()}
+        self.readers = [
+            threading.Thread(target=self._read, args=(name,), daemon=True) for name in self.lines
+        ]
+        for reader in self.readers:
+            reader.start()
+
+    def _read(self, name):
+        for line in getattr(self.process, name):
+            self.lines[name].put(line)
+
+    def until(self, name, condition):
+        """The lines of a stream up to one that fulfils a condition."""
+        lines = []
+        while not lines or not condition(lines[-1]):
+            try:
+                lines.append(self.lines[name].get(timeout=PATIENCE))
+            except queue.Empty:
+                rest = list(self.lines["stderr"].queue)
+                pytest.fail(f"nothing more came after {lines}; errors: {rest}")
+        return lines
+
+    def end(self):
+        self.process.terminate()
+        try:
+            self.process.wait(timeout=PATIENCE)
+        finally:
+            self.process.kill()
+            for reader in self.readers:
+                reader.join(PATIENCE)
+            self.process.stdout.close()
+            self.process.stderr.close()
+
+
 @contextmanager
 def inside(network, *command):
     """A process in the network; it is ended at the end."""
-    process = subprocess.Popen(
-        ["ip", "netns", "exec", network, *command],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+    running = Inside(network, *command)
     try:
-        yield process
+        yield running
     finally:
-        process.terminate()
-        process.communicate(timeout=PATIENCE)
+        running.end()
 
 
 def served(network, data_dir, *options):
@@ -85,43 +127,45 @@ def served(network, data_dir, *options):
     )  # fmt: skip
 
 
-def until(process, stream, condition):
-    """The lines of a stream up to one that fulfils a condition."""
-    lines = []
-    deadline = time.monotonic() + PATIENCE
-    for line in getattr(process, stream):
-        lines.append(line)
-        if condition(line):
-            return lines
-        assert time.monotonic() < deadline, lines
-    pytest.fail(f"it ended with {lines}")
-
-
 def announced(server):
-    return until(server, "stderr", lambda line: "Announced as" in line)[-1]
+    return server.until("stderr", lambda line: "Announced as" in line)[-1]
+
+
+def found_by(browser, count):
+    """What a browser finds, by port; less than ``count`` where nothing more comes."""
+    found = {}
+    while len(found) < count:
+        try:
+            service = json.loads(browser.lines["stdout"].get(timeout=PATIENCE))
+        except queue.Empty:
+            break
+        found[service["port"]] = service
+    return found
 
 
 def test_two_servers_find_different_names_and_both_are_resolved(network, tmp_path):
     with (
         served(network, tmp_path, "--uri", "tcp://0.0.0.0:10201") as first,
-        inside(network, sys.executable, "-c", BROWSER) as browser,
+        # without --uri: all addresses of both families on port 10200
+        served(network, tmp_path) as second,
     ):
         announced(first)
-        # without --uri: all addresses of both families on port 10200
-        with served(network, tmp_path) as second:
-            announced(second)
-            found = {}
-            while len(found) < 2:
-                line = until(browser, "stdout", lambda line: '"port"' in line)[-1]
-                service = json.loads(line)
-                found[service["port"]] = service
-            assert found[10201]["name"] != found[10200]["name"]
-            assert found[10201]["at"] == ["10.77.1.1"]
-            assert found[10200]["at"] == ["10.77.1.1", "fd77::1"]
+        announced(second)
+        # on a machine that is very busy a browser can miss what it should hear: then another looks
+        for _ in range(3):
+            with inside(network, sys.executable, "-c", BROWSER) as browser:
+                found = found_by(browser, 2)
+                if len(found) < 2:
+                    continue
+                assert found[10201]["name"] != found[10200]["name"]
+                assert found[10201]["at"] == ["10.77.1.1"]
+                assert found[10200]["at"] == ["10.77.1.1", "fd77::1"]
 
-            second.send_signal(signal.SIGTERM)
-            gone = json.loads(until(browser, "stdout", lambda line: "gone" in line)[-1])
-            assert gone["name"] == found[10200]["name"]
+                second.process.send_signal(signal.SIGTERM)
+                gone = json.loads(browser.until("stdout", lambda line: "gone" in line)[-1])
+                assert gone["name"] == found[10200]["name"]
+                return
+        pytest.fail(f"no browser found both servers: {found}")
 
 
 def test_the_name_stays_over_a_restart(network, tmp_path):
@@ -140,7 +184,7 @@ def test_a_machine_without_ipv6_is_served_on_ipv4_alone(network, tmp_path):
         check=True,
     )  # fmt: skip
     with served(network, tmp_path) as server:
-        lines = until(server, "stderr", lambda line: "Announced as" in line)
+        lines = server.until("stderr", lambda line: "Announced as" in line)
 
     assert "Listening on tcp://0.0.0.0:10200\n" in "".join(lines)
     assert lines[-1].rstrip().endswith("at 10.77.1.1")
@@ -160,8 +204,8 @@ def test_what_is_announced_can_be_said(network, tmp_path, options, told):
         if told is not None:
             assert announced(server).rstrip().endswith(told)
             return
-        until(server, "stderr", lambda line: "Listening" in line)
+        server.until("stderr", lambda line: "Listening" in line)
         time.sleep(1)
-        server.terminate()
-        _, rest = server.communicate(timeout=PATIENCE)
-        assert "Announced" not in rest
+        server.process.terminate()
+        server.process.wait(timeout=PATIENCE)
+        assert "Announced" not in "".join(server.lines["stderr"].queue)

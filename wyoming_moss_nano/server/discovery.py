@@ -60,6 +60,7 @@ class Advertiser:
         self._check_seconds = check_seconds
         self._zeroconf: AsyncZeroconf | None = None
         self._task: asyncio.Task[None] | None = None
+        self._warning = ""
 
     def start(self) -> None:
         """Begin to announce, in the background."""
@@ -77,23 +78,25 @@ class Advertiser:
         announced: list[Address] = []
         while True:
             addresses = await asyncio.to_thread(self._announcement.addresses)
-            if addresses != announced:
+            if not addresses:
+                self._warn("This machine has no address to announce; waiting for one")
+            elif addresses != announced:
                 await self._withdraw()
-                await self._announce(addresses)
-                announced = addresses
+                # what failed is tried again: a network may be late
+                announced = addresses if await self._announce(addresses) else []
             await asyncio.sleep(self._check_seconds)
 
-    async def _announce(self, addresses: Sequence[Address]) -> None:
-        if not addresses:
-            _LOGGER.warning("This machine has no address to announce; waiting for one")
-            return
+    async def _announce(self, addresses: Sequence[Address]) -> bool:
+        """Announce addresses; return whether they are."""
         announcement = self._announcement
         info = ServiceInfo(
             SERVICE_TYPE,
             f"{announcement.name}.{SERVICE_TYPE}",
             port=announcement.port,
             addresses=[address.packed for address in addresses],
-            server=f"{announcement.name}.local.",
+            # a host name of its own: servers of one machine may be bound to different addresses,
+            # and would take each other's back
+            server=f"{announcement.name}-{announcement.port}.local.",
         )
         try:
             self._zeroconf = AsyncZeroconf(
@@ -102,14 +105,22 @@ class Advertiser:
             # another server of this name makes this one take the next free name
             await (await self._zeroconf.async_register_service(info, allow_name_change=True))
         except (OSError, ZeroconfError) as error:
-            _LOGGER.warning("Home Assistant cannot find this server by itself: %r", error)
+            self._warn(f"Home Assistant cannot find this server by itself: {error!r}")
             await self._withdraw()
-            return
+            return False
+        self._warning = ""
         _LOGGER.info(
             "Announced as %s at %s",
             info.name.removesuffix(f".{SERVICE_TYPE}"),
             ", ".join(map(str, addresses)),
         )
+        return True
+
+    def _warn(self, warning: str) -> None:
+        """Log a warning that is not the last one."""
+        if warning != self._warning:
+            self._warning = warning
+            _LOGGER.warning("%s", warning)
 
     async def _withdraw(self) -> None:
         zeroconf, self._zeroconf = self._zeroconf, None
