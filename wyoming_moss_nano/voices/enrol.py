@@ -15,7 +15,6 @@ from ..errors import VoiceError
 from ..model.bundle import Bundle
 from .judgement import (
     MAX_SECONDS,
-    MIN_SECONDS,
     Judgement,
     block_levels,
     judge,
@@ -29,6 +28,9 @@ from .voice_file import Authorization, VoiceFile
 
 # The level of every reference, as ITU-R BS.1770 measures it; speech follows its reference's level.
 REFERENCE_LUFS: Final = -20.0
+
+# A chosen stretch is trimmed like any recording, and must then still be long enough.
+MIN_BEST_SECONDS: Final = 1.5
 
 _BLOCK_SECONDS: Final = 0.02
 
@@ -73,7 +75,7 @@ def enrol(
     authorization: Authorization,
     best_seconds: float | None = None,
 ) -> Enrolment:
-    """Make a voice of a recording, or of its best stretch of ``best_seconds``, 1 to 20.
+    """Make a voice of a recording, or of its best stretch of ``best_seconds``, 1.5 to 20.
 
     Raises:
         VoiceError: nobody authorised it, or the recording is not fit; the message says what was
@@ -126,9 +128,9 @@ def best_span(sound: Sound, sample_rate: int, seconds: float) -> tuple[int, int]
     Raises:
         VoiceError: ``seconds`` is no length a reference can have.
     """
-    if not MIN_SECONDS <= seconds <= MAX_SECONDS:
+    if not MIN_BEST_SECONDS <= seconds <= MAX_SECONDS:
         raise VoiceError(
-            f"--best must be from {MIN_SECONDS:.0f} to {MAX_SECONDS:.0f} seconds, not {seconds:g}"
+            f"--best must be from {MIN_BEST_SECONDS:g} to {MAX_SECONDS:g} seconds, not {seconds:g}"
         )
     levels = block_levels(without_offset(sound), sample_rate)
     length = round(seconds / _BLOCK_SECONDS)
