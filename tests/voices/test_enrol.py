@@ -247,7 +247,7 @@ def test_a_recording_no_longer_than_that_is_taken_whole():
 
 @pytest.mark.parametrize("seconds", [0, -1, 1.49, 20.01, 1e9, math.nan, math.inf, -math.inf])
 def test_a_stretch_of_another_length_is_refused(seconds):
-    with pytest.raises(VoiceError, match="--best must be from 1.5 to 20 seconds"):
+    with pytest.raises(VoiceError, match=r"--best must be from 1.5 to 20 seconds"):
         best_stretch(bursts(30), RATE, seconds)
 
 
