@@ -63,9 +63,9 @@ def _count(lowest: int, highest: int) -> Callable[[str], int]:
 
 
 def _instance(text: str) -> str:
-    # an mDNS label has at most 63 bytes, six of which are for the port; a dot would begin another
-    if not 0 < len(text.encode()) <= 57 or "." in text:  # noqa: PLR2004
-        raise ValueError("a name of 1 to 57 bytes without dots")
+    # an mDNS label has at most 63 bytes; a dot would begin another one
+    if not 0 < len(text.encode()) <= 63 or "." in text:  # noqa: PLR2004
+        raise ValueError("a name of 1 to 63 bytes without dots")
     return text
 
 

@@ -64,6 +64,25 @@ def network():
         ip("netns", "delete", name)
 
 
+@pytest.fixture
+def neighbour(network):
+    """Another machine in the network."""
+    name = f"{network}-neighbour"
+    ip("netns", "add", name)
+    try:
+        ip("-n", network, "link", "set", "moss1", "netns", name)
+        for command in (
+            "link set lo up",
+            "address add 10.77.1.2/24 dev moss1",
+            "link set moss1 up",
+            "route add default dev moss1",
+        ):
+            ip("-n", name, *command.split())
+        yield name
+    finally:
+        ip("netns", "delete", name)
+
+
 def ip(*arguments):
     subprocess.run(["ip", *arguments], check=True, capture_output=True, text=True)
 
@@ -166,6 +185,28 @@ def test_two_servers_find_different_names_and_both_are_resolved(network, tmp_pat
                 assert gone["name"] == found[10200]["name"]
                 return
         pytest.fail(f"no browser found both servers: {found}")
+
+
+def test_machines_of_one_name_are_each_resolved_to_their_own_address(network, neighbour, tmp_path):
+    with (
+        served(network, tmp_path / "1", "--zeroconf", "kitchen") as first,
+        served(neighbour, tmp_path / "2", "--zeroconf", "kitchen") as second,
+    ):
+        names = [announced(server).split()[3] for server in (first, second)]
+        assert len(set(names)) == 2
+        for _ in range(3):
+            with inside(neighbour, sys.executable, "-c", BROWSER) as browser:
+                found = {}
+                while len(found) < 2:
+                    try:
+                        service = json.loads(browser.lines["stdout"].get(timeout=PATIENCE))
+                    except queue.Empty:
+                        break
+                    found[service["name"].partition(".")[0]] = service["at"]
+                if len(found) == 2:
+                    break
+
+    assert found == {names[0]: ["10.77.1.1", "fd77::1"], names[1]: ["10.77.1.2"]}
 
 
 def test_the_name_stays_over_a_restart(network, tmp_path):

@@ -22,7 +22,7 @@ RATE = 48000
 FRAME_SECONDS = 0.08
 TEXT = "It rains."  # 3.2 s of sound
 TWO = "It rains. It snows."
-STORY = "The wind blows. It rains. " * 4
+STORY = "The wind blows. It rains. " * 3
 TEN_SECONDS_AND_MORE = "It rains. " * 5
 PATIENCE = 30.0  # seconds; reached only where a test fails
 
@@ -273,7 +273,7 @@ def test_four_at_once_sound_as_each_would_alone(build):
     names = list(house.engine.bundle.builtin_voices)
     requests = [
         {"text": TWO, "seed": 1, "voice": names[0], "sample_mode": "fixed"},
-        {"text": STORY, "seed": 2, "voice": names[1], "sample_mode": "full"},
+        {"text": TEXT, "seed": 2, "voice": names[1], "sample_mode": "full"},
         {"text": TEXT, "seed": 3, "voice": names[2], "sample_mode": "greedy"},
         {"text": TWO, "seed": 4, "voice": names[1], "gain_db": 20, "sentence_silence": 1.0},
     ]
@@ -314,7 +314,7 @@ def spans(steps):
     }
 
 
-@pytest.mark.parametrize("streams", [1, 2, 3])
+@pytest.mark.parametrize("streams", [1, 3])
 def test_so_many_have_a_slot_and_the_others_wait_in_order_of_arrival(build, streams):
     house = build(max_streams=streams)
     listeners = [house.say(seed=seed) for seed in range(6)]
@@ -468,15 +468,15 @@ def test_on_a_machine_that_is_too_slow_a_newcomer_is_served_too(start):
         clock.now += 2 * FRAME_SECONDS
 
     house.stage.before_step = as_slow_as_that
-    house.stage.hold(200)
+    house.stage.hold(120)
     story = house.say(STORY, seed=1)
-    wait_until(lambda: len(house.stage.steps) == 200)
+    wait_until(lambda: len(house.stage.steps) == 120)
 
     announcement = house.say(TEXT, seed=2)
     house.stage.release()
 
     house.assert_heard(announcement, seed=2)
-    after = house.stage.steps[200:]
+    after = house.stage.steps[120:]
     assert after[: len(after) - after[::-1].index(2)].count(1) <= 2 * house.stage.frames[2]
     assert story.error is None
 
@@ -614,7 +614,7 @@ class DeadCodec:
 def test_dead_air_that_is_left_out_does_not_count_as_sound_the_listener_must_take(house):
     house.stage.replace_codec = lambda seed, codec: DeadCodec(codec, 5) if seed == 1 else codec
 
-    listener = house.say(TEN_SECONDS_AND_MORE)
+    listener = house.say(STORY)
 
     assert listener.error is None
     assert house.stage.frames[1] * FRAME_SECONDS > MOST_SECONDS_AHEAD
@@ -624,7 +624,7 @@ def test_dead_air_that_is_left_out_does_not_count_as_sound_the_listener_must_tak
 def test_a_model_that_makes_no_sound_at_all_is_an_error_and_not_an_endless_wait(house):
     house.stage.replace_codec = lambda seed, codec: DeadCodec(codec, 0) if seed == 1 else codec
 
-    listener = house.say(TEN_SECONDS_AND_MORE)
+    listener = house.say(STORY)
 
     assert isinstance(listener.error, SpeechError)
     assert "no sound" in str(listener.error)
@@ -896,6 +896,16 @@ def test_stopping_while_nothing_happens(house):
     house.scheduler.stop()
 
     assert house.scheduler.stopped
+
+
+def test_stopping_before_anything_began(build):
+    house = build()
+    listener = house.say()
+
+    house.scheduler.stop()
+
+    assert house.scheduler.stopped
+    assert not listener.ends
 
 
 def test_stopping_after_the_model_could_not_be_prepared(build):

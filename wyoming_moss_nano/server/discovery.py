@@ -58,6 +58,9 @@ class Advertiser:
     def __init__(self, announcement: Announcement, check_seconds: float = _CHECK_SECONDS) -> None:
         self._announcement = announcement
         self._check_seconds = check_seconds
+        # A host name nobody else has: servers that share one are taken for one machine, and a
+        # client of the one is sent to the other. Clients remember the instance name, not this.
+        self._host = f"moss-nano-{secrets.token_hex(8)}.local."
         self._zeroconf: AsyncZeroconf | None = None
         self._task: asyncio.Task[None] | None = None
         self._warning = ""
@@ -77,14 +80,26 @@ class Advertiser:
     async def _keep_announced(self) -> None:
         announced: list[Address] = []
         while True:
-            addresses = await asyncio.to_thread(self._announcement.addresses)
+            addresses = await self._addresses()
             if not addresses:
-                self._warn("This machine has no address to announce; waiting for one")
+                # the sockets are bound to what has gone
+                await self._withdraw()
+                announced = []
             elif addresses != announced:
                 await self._withdraw()
                 # what failed is tried again: a network may be late
                 announced = addresses if await self._announce(addresses) else []
             await asyncio.sleep(self._check_seconds)
+
+    async def _addresses(self) -> list[Address]:
+        try:
+            addresses = await asyncio.to_thread(self._announcement.addresses)
+        except OSError as error:
+            self._warn(f"This machine does not tell its addresses: {error}")
+            return []
+        if not addresses:
+            self._warn("This machine has no address to announce; waiting for one")
+        return addresses
 
     async def _announce(self, addresses: Sequence[Address]) -> bool:
         """Announce addresses; return whether they are."""
@@ -94,9 +109,7 @@ class Advertiser:
             f"{announcement.name}.{SERVICE_TYPE}",
             port=announcement.port,
             addresses=[address.packed for address in addresses],
-            # a host name of its own: servers of one machine may be bound to different addresses,
-            # and would take each other's back
-            server=f"{announcement.name}-{announcement.port}.local.",
+            server=self._host,
         )
         try:
             self._zeroconf = AsyncZeroconf(

@@ -64,7 +64,8 @@ def read_voices_file(path: Path, *, needed: bool) -> VoicesFile:
         return VoicesFile()
     except OSError as error:
         raise SettingsError(f"cannot read {path}: {error.strerror}") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except (yaml.YAMLError, ValueError, LookupError, AttributeError, RecursionError) as error:
+        # the library lets through what its values' own constructors raise
         reason = " ".join(str(error).split())
         raise SettingsError(f"{path} is no YAML: {reason}") from None
     return _checked({} if content is None else content, path)
@@ -78,18 +79,24 @@ def _checked(content: Any, path: Path) -> VoicesFile:
             raise SettingsError(f"{path}: there is no key {key!r}; known are {', '.join(_KEYS)}")
     if "pronounce" in content:
         _LOGGER.warning("%s: pronounce is not read by this release", path)
-    default = content.get("default_voice") or ""
+    default = _given(content, "default_voice", "")
     if not isinstance(default, str):
         raise SettingsError(f"{path}: default_voice must be a name, not {default!r}")
-    aliases = content.get("aliases") or {}
+    aliases = _given(content, "aliases", {})
     if not isinstance(aliases, dict) or not all(
         isinstance(alias, str) and isinstance(name, str) for alias, name in aliases.items()
     ):
         raise SettingsError(f"{path}: aliases must be names of voices by alias")
-    listed = content.get("voices") or []
+    listed = _given(content, "voices", [])
     if not isinstance(listed, list):
         raise SettingsError(f"{path}: voices must be a list")
     return VoicesFile(default, tuple(_usable(listed, path)), aliases)
+
+
+def _given(content: dict[Any, Any], key: str, default: Any) -> Any:
+    """Return the value of a key that may be absent or empty; YAML's no and 0 are neither."""
+    value = content.get(key)
+    return default if value is None else value
 
 
 def _usable(listed: list[Any], path: Path) -> list[ListedVoice]:
