@@ -247,7 +247,7 @@ def test_add_gives_a_hint_above_ten_seconds_and_best_takes_less(voice, folder, t
 def test_add_refuses_a_best_stretch_of_another_length(voice, folder, best):
     answer = voice("add", "anna", WREN, *AGREED, f"--best={best}")
 
-    assert_fails(answer, 1, "--best must be from 1 to 20 seconds")
+    assert_fails(answer, 1, "--best must be from 1.5 to 20 seconds")
     assert not folder.exists()
 
 
