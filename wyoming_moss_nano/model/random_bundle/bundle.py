@@ -135,4 +135,4 @@ class _GraphBuilder:
         for file, add_nodes in graphs.items():
             graph = Graph("main_graph", weights, self._habits.namer(prefix))
             add_nodes(graph, self._size)
-            graph.save(self._folder / file)
+            graph.save(self._folder / file, "random_bundle")

@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ..graph_writer import FLOAT, INT32, TO_THE_END, Shape
 from .codec_tensors import StageShape, decoder_stages, encoder_stages
 from .codec_transformer import Seen, Window, join_patches, split_patches, stage, window_mask
-from .nodes import FLOAT, INT32, TO_THE_END, Graph, Shape
+from .nodes import Graph
 from .quantizer import dequantize, quantize
 from .size import BundleSize
 from .transformer import to_int64

@@ -1,6 +1,7 @@
 """Rows of ids to hidden states."""
 
-from .nodes import FLOAT, Graph
+from ..graph_writer import FLOAT
+from .nodes import Graph
 from .size import BundleSize
 
 

@@ -1,8 +1,9 @@
 """local_fixed_sampled_frame: a whole frame, sampled inside the graph."""
 
+from ..graph_writer import FLOAT, INT32, Shape
 from .embedding import audio_states, text_states
 from .local_graphs import LocalSteps
-from .nodes import FLOAT, INT32, Graph, Shape
+from .nodes import Graph
 from .sampler import clamp_draws, draw_code
 from .size import BundleSize
 from .special import AUDIO_ASSISTANT_SLOT, AUDIO_END

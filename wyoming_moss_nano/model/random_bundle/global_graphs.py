@@ -1,7 +1,8 @@
 """The global transformer: prefill and decode_step."""
 
+from ..graph_writer import FLOAT, INT32, Shape
 from .embedding import row_states
-from .nodes import FLOAT, INT32, Graph, Shape
+from .nodes import Graph
 from .size import BundleSize
 from .transformer import (
     Heads,

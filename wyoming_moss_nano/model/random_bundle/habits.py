@@ -48,7 +48,7 @@ EXPORTER = ExporterHabits()
 
 class _PlainNamer:
     def weight(self, graph: Graph, tensor: Tensor) -> str:
-        return graph.initializer(tensor.name, tensor.name)
+        return graph.weight_as(tensor.name, tensor.name)
 
     def bias_first(self) -> bool:
         return False
@@ -67,7 +67,7 @@ class _ExporterNamer:
             return self._folded(graph, tensor)
         if tensor.role is Role.NORM_WEIGHT:
             return self._merged(graph, tensor)
-        return graph.initializer(tensor.name, self._prefix + tensor.name)
+        return graph.weight_as(tensor.name, self._prefix + tensor.name)
 
     def bias_first(self) -> bool:
         return True
@@ -78,7 +78,7 @@ class _ExporterNamer:
         if tensor.name in self._linear:
             return graph.append("Identity", [self._linear[tensor.name]], called)
         self._linear[tensor.name] = called
-        return graph.initializer(tensor.name, called)
+        return graph.weight_as(tensor.name, called)
 
     def _merged(self, graph: Graph, tensor: Tensor) -> str:
         # Each alias hangs on the one before, so that readers meet chains and not only links.
@@ -87,6 +87,6 @@ class _ExporterNamer:
             if self._last_norm:
                 graph.append("Identity", [self._last_norm], called)
             else:
-                graph.initializer(tensor.name, called)
+                graph.weight_as(tensor.name, called)
             self._norms[tensor.name] = self._last_norm = called
         return self._norms[tensor.name]

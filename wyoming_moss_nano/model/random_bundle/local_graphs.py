@@ -1,7 +1,8 @@
 """The local transformer as one pass over a frame and as one step with a cache."""
 
+from ..graph_writer import FLOAT, INT32, Shape
 from .embedding import chosen_audio_states, padded_audio_states, text_states
-from .nodes import FLOAT, INT32, Graph, Shape
+from .nodes import Graph
 from .size import BundleSize
 from .transformer import (
     Heads,

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
+from ..graph_writer import OPSET
 from . import sampler, special
 from .codec_tensors import decoder_index
-from .nodes import OPSET
 from .size import BundleSize
 
 TTS_FILES: Mapping[str, str] = MappingProxyType(

@@ -1,28 +1,10 @@
-"""A small hand for writing ONNX graphs."""
+"""Graphs that reach their weights as a bundle's habits have it."""
 
-from collections.abc import Sequence
-from pathlib import Path
 from typing import Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-from onnx import GraphProto, NodeProto, TensorProto, helper, numpy_helper
-
+from ..graph_writer import GraphWriter
 from .tensors import Tensor
 from .weights import WeightFile
-
-OPSET = 17
-# What the publisher's exporter writes, and old enough for any ONNX Runtime that is served.
-IR_VERSION = 8
-FLOAT = TensorProto.FLOAT
-INT32 = TensorProto.INT32
-INT64 = TensorProto.INT64
-BOOL = TensorProto.BOOL
-# As the end of a slice.
-TO_THE_END = 2**31 - 1
-
-# A string names a length that is free.
-Shape = Sequence[int | str]
 
 
 class Namer(Protocol):
@@ -35,83 +17,21 @@ class Namer(Protocol):
         """Whether a linear layer adds its product to the bias or the bias to its product."""
 
 
-class Graph:
-    """One graph in the making; values are passed around by name."""
+class Graph(GraphWriter):
+    """One graph of a bundle in the making."""
 
     def __init__(self, name: str, weights: WeightFile, namer: Namer) -> None:
-        self._graph = GraphProto(name=name)
+        super().__init__(name)
         self._weights = weights
         self._namer = namer
-        self._constants: dict[tuple[str, tuple[int, ...], bytes], str] = {}
-        self._initializers: set[str] = set()
-        self._outputs: dict[str, str] = {}
-        self._count = 0
-
-    def input(self, name: str, kind: int, shape: Shape) -> str:
-        """Declare an input."""
-        self._graph.input.append(helper.make_tensor_value_info(name, kind, shape))
-        return name
-
-    def output(self, value: str, name: str, kind: int, shape: Shape) -> None:
-        """Declare a value as an output; every use of it takes the output's name."""
-        self._outputs[value] = name
-        self._graph.output.append(helper.make_tensor_value_info(name, kind, shape))
-
-    def op(self, kind: str, *inputs: str, **attributes: object) -> str:
-        """Add a node with one output and return the output's name."""
-        return self.append(kind, inputs, self._name(kind), **attributes)
-
-    def split(self, value: str, parts: int) -> list[str]:
-        """Cut the last axis into equal parts."""
-        outputs = [self._name("Split") for _ in range(parts)]
-        self._graph.node.append(_node("Split", [value], outputs, axis=-1))
-        return outputs
-
-    def top(self, value: str, count: int) -> tuple[str, str]:
-        """The largest entries of axis 1, sorted, and their int64 places."""
-        outputs = [self._name("TopK"), self._name("TopK")]
-        inputs = [value, self.ints(count)]
-        self._graph.node.append(_node("TopK", inputs, outputs, axis=1, largest=1, sorted=1))
-        return outputs[0], outputs[1]
-
-    def append(self, kind: str, inputs: Sequence[str], output: str, **attributes: object) -> str:
-        """Add a node whose output has a given name."""
-        self._graph.node.append(_node(kind, inputs, [output], **attributes))
-        return output
-
-    def ints(self, *values: int) -> str:
-        """A constant int64 vector."""
-        return self.constant(np.array(values, np.int64))
-
-    def integer(self, value: int) -> str:
-        """A constant int64 scalar."""
-        return self.constant(np.array(value, np.int64))
-
-    def number(self, value: float) -> str:
-        """A constant float32 scalar."""
-        return self.constant(np.array(value, np.float32))
-
-    def constant(self, values: NDArray[np.generic]) -> str:
-        """A constant; equal ones are written once."""
-        key = (values.dtype.str, values.shape, values.tobytes())
-        if key not in self._constants:
-            name = self._name("Constant")
-            self._graph.node.append(
-                _node("Constant", [], [name], value=numpy_helper.from_array(values))
-            )
-            self._constants[key] = name
-        return self._constants[key]
 
     def weight(self, name: str) -> str:
         """The value of a weight, reached as the namer has it."""
         return self._namer.weight(self, self._weights.tensor(name))
 
-    def initializer(self, name: str, called: str) -> str:
+    def weight_as(self, name: str, called: str) -> str:
         """A weight's initializer under the name the graph calls it by, added when new."""
-        if called not in self._initializers:
-            self._initializers.add(called)
-            self._graph.initializer.append(self._weights.proto(name, called))
-        return called
+        return self.initializer(self._weights.proto(name, called))
 
     def linear(self, value: str, name: str) -> str:
         """`value @ weight + bias` with the weights name.weight and name.bias."""
@@ -129,53 +49,3 @@ class Graph:
         """LayerNorm over the last axis with the weights name.weight and name.bias."""
         scale, bias = self.weight(f"{name}.weight"), self.weight(f"{name}.bias")
         return self.op("LayerNormalization", value, scale, bias, axis=-1, epsilon=1e-5)
-
-    def reshape(self, value: str, *shape: int) -> str:
-        """Reshape; 0 keeps a length and -1 takes the rest."""
-        return self.op("Reshape", value, self.ints(*shape))
-
-    def cast(self, value: str, kind: int) -> str:
-        """Cast to an ONNX element type."""
-        return self.op("Cast", value, to=kind)
-
-    def length(self, value: str, axis: int) -> str:
-        """The length of an axis as an int64 scalar."""
-        return self.op("Gather", self.op("Shape", value), self.integer(axis), axis=0)
-
-    def positions(self, length: str) -> str:
-        """0, 1, ... length - 1 as int64."""
-        return self.op("Range", self.integer(0), length, self.integer(1))
-
-    def unsqueeze(self, value: str, *axes: int) -> str:
-        """Insert axes of length one."""
-        return self.op("Unsqueeze", value, self.ints(*axes))
-
-    def slice(self, value: str, start: int, end: int, axis: int, step: int = 1) -> str:
-        """Part of an axis."""
-        bounds = (self.ints(start), self.ints(end), self.ints(axis), self.ints(step))
-        return self.op("Slice", value, *bounds)
-
-    def save(self, path: Path) -> None:
-        """Write the graph; its data file lies beside it."""
-        for node in self._graph.node:
-            for names in (node.input, node.output):
-                names[:] = [self._outputs.get(name, name) for name in names]
-        model = helper.make_model(
-            self._graph,
-            producer_name="random_bundle",
-            ir_version=IR_VERSION,
-            opset_imports=[helper.make_opsetid("", OPSET)],
-        )
-        path.write_bytes(model.SerializeToString(deterministic=True))
-
-    def _name(self, kind: str) -> str:
-        self._count += 1
-        return f"{kind}_{self._count}"
-
-
-def _node(
-    kind: str, inputs: Sequence[str], outputs: Sequence[str], **attributes: object
-) -> NodeProto:
-    node = helper.make_node(kind, inputs, outputs, name=f"/{outputs[0]}")
-    node.attribute.extend(helper.make_attribute(key, attributes[key]) for key in sorted(attributes))
-    return node

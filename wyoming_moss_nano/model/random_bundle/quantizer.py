@@ -1,6 +1,7 @@
 """The residual quantiser between latent frames and codes."""
 
-from .nodes import INT32, Graph
+from ..graph_writer import INT32
+from .nodes import Graph
 from .size import BundleSize
 
 _SMALLEST_NORM = 1e-12

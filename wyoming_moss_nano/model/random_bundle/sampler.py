@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from .nodes import BOOL, INT64, Graph
+from ..graph_writer import BOOL, INT64
+from .nodes import Graph
 
 # tts_browser_onnx_meta.json, fixed_sampled_frame_constants. The graph has no temperature, top-p
 # or top-k of the text in it: its two candidates are drawn as they are.

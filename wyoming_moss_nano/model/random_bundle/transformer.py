@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .nodes import FLOAT, INT64, TO_THE_END, Graph
+from ..graph_writer import FLOAT, INT64, TO_THE_END
+from .nodes import Graph
 
 ROPE_BASE = 10000.0
 MASKED = float(np.finfo(np.float32).min)
