@@ -37,10 +37,10 @@ import onnxruntime
 
 from wyoming_moss_nano.embedded import REFERENCES_FOLDER
 from wyoming_moss_nano.engine.codec import Codec
-from wyoming_moss_nano.engine.generator import PieceGenerator
-from wyoming_moss_nano.engine.local import SAMPLE_MODES, frame_sampler
+from wyoming_moss_nano.engine.language import exact_language
+from wyoming_moss_nano.engine.local import SAMPLE_MODES
 from wyoming_moss_nano.engine.prompt import Codes, PromptLayout
-from wyoming_moss_nano.engine.sampling import FloatArray
+from wyoming_moss_nano.engine.sampling import FloatArray, RandomStream
 from wyoming_moss_nano.errors import MossNanoError
 from wyoming_moss_nano.model.bundle import Bundle, read_bundle
 from wyoming_moss_nano.model.random_bundle import build_random_bundle
@@ -163,8 +163,8 @@ class Ours:
 
     def __init__(self, bundle: Bundle, sessions: Sessions, mode: str, most_frames: int) -> None:
         # the cap is never below its base
-        self._bundle = replace(bundle, rules=replace(bundle.rules, cap_base=most_frames))
-        self._sessions = sessions
+        patient = replace(bundle, rules=replace(bundle.rules, cap_base=most_frames))
+        self._generator = exact_language(patient, sessions).generator
         self._mode = mode
         self._most_frames = most_frames
         self._layout = PromptLayout.of(bundle)
@@ -176,20 +176,20 @@ class Ours:
 
     def speak(self, request: Request) -> list[Codes]:
         """Return the codes [frames, codebooks] of each piece; one random stream for all."""
-        sampler = frame_sampler(self._mode, self._bundle, self._sessions, request.seed)
+        stream = RandomStream(request.seed)
         pieces = []
         for ids in request.ids:
-            generator = PieceGenerator(
-                self._bundle,
-                self._sessions,
-                sampler,
+            piece = self._generator.open(
                 request.reference,
                 ids,
-                self._most_frames,
+                sample_mode=self._mode,
+                stream=stream,
+                max_frames=self._most_frames,
             )
             frames = []
-            while (frame := generator.next_frame()) is not None:
+            while (frame := self._generator.next_frames([piece])[0]) is not None:
                 frames.append(frame)
+            self._generator.close(piece)
             pieces.append(np.array(frames, dtype=np.int32).reshape(-1, self._layout.codebooks))
         return pieces
 

@@ -5,11 +5,22 @@ import dataclasses
 import numpy as np
 import pytest
 
-from wyoming_moss_nano.engine.generator import Ending, FrameLimit, PieceGenerator
-from wyoming_moss_nano.engine.local import frame_sampler
+from wyoming_moss_nano.engine.generator import Ending, FrameLimit
+from wyoming_moss_nano.engine.language import exact_language
+from wyoming_moss_nano.engine.sampling import RandomStream
 from wyoming_moss_nano.errors import SpeechError
 from wyoming_moss_nano.model.metadata import OFFICIAL_RULES
 from wyoming_moss_nano.model.sessions import Sessions
+
+
+def open_piece(generator, bundle, tokens=8, max_frames=375):
+    return generator.open(
+        bundle.builtin_voices["alder"],
+        list(range(280, 280 + tokens)),
+        sample_mode="fixed",
+        stream=RandomStream(1),
+        max_frames=max_frames,
+    )
 
 
 @pytest.fixture
@@ -18,41 +29,39 @@ def generate(tiny_bundle):
     sessions = Sessions(tiny_bundle, threads=1)
 
     def run(bundle=tiny_bundle, tokens=8, max_frames=375):
-        generator = PieceGenerator(
-            bundle,
-            sessions,
-            frame_sampler("fixed", bundle, sessions, seed=1),
-            bundle.builtin_voices["alder"],
-            list(range(280, 280 + tokens)),
-            max_frames,
-        )
+        generator = exact_language(bundle, sessions).generator
+        piece = open_piece(generator, bundle, tokens, max_frames)
         frames = []
-        while (frame := generator.next_frame()) is not None:
+        while (frame := generator.next_frames([piece])[0]) is not None:
             frames.append(frame)
-        return generator, frames
+        return piece, frames
 
     return run
 
 
 def test_the_model_stops_by_itself(generate, caplog):
-    generator, frames = generate()
+    piece, frames = generate()
 
-    assert generator.ending is Ending.STOPPED
-    assert len(frames) == generator.frames > 10
+    assert piece.ending is Ending.STOPPED
+    assert len(frames) == piece.frames > 10
     assert not caplog.records
 
 
-def test_an_ended_piece_stays_ended(generate):
-    generator, _ = generate()
+def test_an_ended_piece_stays_ended(tiny_bundle):
+    generator = exact_language(tiny_bundle, Sessions(tiny_bundle, threads=1)).generator
+    piece = open_piece(generator, tiny_bundle, max_frames=2)
 
-    assert generator.next_frame() is None
+    made = [generator.next_frames([piece])[0] is not None for _ in range(4)]
+
+    assert made == [True, True, False, False]
+    assert piece.ending is Ending.MAX_FRAMES
 
 
 @pytest.mark.parametrize("limit", [1, 5])
 def test_reaching_max_frames_cuts_and_warns(generate, caplog, limit):
-    generator, frames = generate(max_frames=limit)
+    piece, frames = generate(max_frames=limit)
 
-    assert generator.ending is Ending.MAX_FRAMES
+    assert piece.ending is Ending.MAX_FRAMES
     assert len(frames) == limit
     assert [record.levelname for record in caplog.records] == ["WARNING"]
 
@@ -60,9 +69,9 @@ def test_reaching_max_frames_cuts_and_warns(generate, caplog, limit):
 def test_reaching_the_cap_for_the_text_cuts_and_warns(generate, tiny_bundle, caplog):
     rules = dataclasses.replace(tiny_bundle.rules, cap_base=2, cap_per_token=0.5)
 
-    generator, frames = generate(dataclasses.replace(tiny_bundle, rules=rules), tokens=8)
+    piece, frames = generate(dataclasses.replace(tiny_bundle, rules=rules), tokens=8)
 
-    assert generator.ending is Ending.CAPPED
+    assert piece.ending is Ending.CAPPED
     assert len(frames) == 6
     assert [record.levelname for record in caplog.records] == ["WARNING"]
 
@@ -94,9 +103,8 @@ def test_values_that_are_no_numbers_are_an_error(tiny_bundle):
             return Graph()
 
     sessions = Broken(tiny_bundle, threads=1)
-    sampler = frame_sampler("fixed", tiny_bundle, sessions, seed=1)
-    voice = tiny_bundle.builtin_voices["alder"]
-    generator = PieceGenerator(tiny_bundle, sessions, sampler, voice, [280, 281], 375)
+    generator = exact_language(tiny_bundle, sessions).generator
+    piece = open_piece(generator, tiny_bundle)
 
     with pytest.raises(SpeechError, match="no numbers"):
-        generator.next_frame()
+        generator.next_frames([piece])

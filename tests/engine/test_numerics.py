@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 from tests.engine import restatement
 from tests.engine.restatement import FrameMaker, LanguageModel, SamplingRules, piece_of_speech
 from tests.engine.restatement_codec import Codec as RestatedCodec
-from wyoming_moss_nano.engine.generator import Ending, GlobalTransformer, PieceGenerator
-from wyoming_moss_nano.engine.local import FixedSampler, LocalSteps, frame_sampler
+from wyoming_moss_nano.engine.exact import ExactReading, ExactTransformer
+from wyoming_moss_nano.engine.generator import Ending
+from wyoming_moss_nano.engine.language import exact_language
+from wyoming_moss_nano.engine.local import EachSampled, LocalSteps, Turn
 from wyoming_moss_nano.engine.prompt import PromptLayout
 from wyoming_moss_nano.engine.sampling import RandomStream, SeenCodes, most_likely, sampled
 from wyoming_moss_nano.engine.speech import Frame, SpeechOptions
@@ -63,25 +65,28 @@ def test_a_prompt_is_laid_out_as_restated(tiny_engine, tiny_bundle, model):
 
 @pytest.mark.parametrize("voice", VOICES)
 def test_states_with_a_cache_are_those_of_the_whole_sequence(tiny_bundle, sessions, model, voice):
-    layout = PromptLayout.of(tiny_bundle)
     rows = model.prompt(model.reference(voice), [283, 329, 376])
-    transformer = GlobalTransformer(tiny_bundle, sessions)
+    transformer = ExactTransformer(tiny_bundle, sessions)
+    reading = ExactReading(rows.astype(np.int32))
 
-    transformer.prefill(rows.astype(np.int32))
-    assert_close(transformer.hidden[0], model.hidden_states(rows)[-1])
+    hidden = transformer.read([(reading, None)])
+    assert_close(hidden[0], model.hidden_states(rows)[-1])
 
     for frame in some_codes(6):
-        transformer.advance(layout.frame_row(frame))
+        hidden = transformer.read([(reading, frame)])
         rows = np.concatenate([rows, [[model.slot, *frame]]])
-        assert_close(transformer.hidden[0], model.hidden_states(rows)[-1])
+        assert_close(hidden[0], model.hidden_states(rows)[-1])
 
 
-def test_a_new_prompt_forgets_the_one_before(tiny_bundle, sessions, model):
+def test_a_piece_knows_nothing_of_another(tiny_bundle, sessions, model):
     first, second = (model.prompt(model.reference(voice), [283, 329]) for voice in VOICES)
-    transformer = GlobalTransformer(tiny_bundle, sessions)
-    transformer.prefill(first.astype(np.int32))
-    transformer.prefill(second.astype(np.int32))
-    assert_close(transformer.hidden[0], model.hidden_states(second)[-1])
+    transformer = ExactTransformer(tiny_bundle, sessions)
+    readings = [ExactReading(rows.astype(np.int32)) for rows in (first, second)]
+
+    hidden = transformer.read([(reading, None) for reading in readings])
+
+    assert_close(hidden[0], model.hidden_states(first)[-1])
+    assert_close(hidden[1], model.hidden_states(second)[-1])
 
 
 def test_local_steps_give_the_logits_of_the_whole_frame(tiny_bundle, sessions, model):
@@ -115,9 +120,9 @@ def test_the_local_graph_without_a_cache_agrees(sessions, model):
 # --- whole pieces -----------------------------------------------------------------------------
 
 
-def frames_of(generator):
+def frames_of(generator, piece):
     frames = []
-    while (frame := generator.next_frame()) is not None:
+    while (frame := generator.next_frames([piece])[0]) is not None:
         frames.append(frame)
     return frames
 
@@ -142,20 +147,21 @@ def assert_same_frames(found, restated):
     [("fixed", (1, 1234)), ("full", (1, 1234)), ("greedy", (1,))],
 )
 def test_pieces_are_equal_frame_for_frame(tiny_engine, tiny_bundle, sessions, model, mode, seeds):
+    generator = exact_language(tiny_bundle, sessions).generator
     compared = made = 0
     for voice, text, seed in itertools.product(VOICES, TEXTS, seeds):
         (ids,) = tiny_engine.pieces(text)
         maker = FrameMaker(model, mode, np.random.default_rng(seed))
         restated = piece_of_speech(model, maker, model.reference(voice), ids)
         reference = tiny_bundle.builtin_voices[voice]
-        sampler = frame_sampler(mode, tiny_bundle, sessions, seed)
-        generator = PieceGenerator(tiny_bundle, sessions, sampler, reference, ids, 375)
+        stream = RandomStream(seed)
+        piece = generator.open(reference, ids, sample_mode=mode, stream=stream, max_frames=375)
 
-        found = frames_of(generator)
+        found = frames_of(generator, piece)
 
         compared += assert_same_frames(found, restated)
         made += len(restated)
-        assert generator.ending is Ending.STOPPED
+        assert piece.ending is Ending.STOPPED
         assert len(found) > 10
     assert compared > made / 2
 
@@ -200,10 +206,11 @@ class RecordingGraph:
 @settings(properties, max_examples=30)
 def test_every_frame_draws_one_number_to_go_on_and_one_per_codebook(tiny_bundle, seed, stops):
     graph = RecordingGraph(stops)
-    sampler = FixedSampler(tiny_bundle, graph, RandomStream(seed))
-    hidden, seen = np.zeros((1, 64), dtype=np.float32), SeenCodes(tiny_bundle.config)
+    sampler = EachSampled(graph)
+    turn = Turn(SeenCodes(tiny_bundle.config), RandomStream(seed))
+    hidden = np.zeros((1, 64), dtype=np.float32)
 
-    frames = [sampler.frame(hidden, seen) for _ in stops]
+    frames = [sampler.frames(hidden, [turn])[0] for _ in stops]
 
     assert [frame is None for frame in frames] == stops
     generator = np.random.default_rng(seed)

@@ -114,6 +114,11 @@ class Stage:
     def release(self):
         self.hold(float("inf"))
 
+    most_together = 1
+
+    def step(self, utterances):
+        return [utterance.step() for utterance in utterances]
+
     def utter(self, pieces, reference, options):
         return _StagedUtterance(self, self._engine.utter(pieces, reference, options), options.seed)
 
@@ -147,6 +152,7 @@ class _StagedUtterance:
         self._utterance = utterance
         self._seed = seed
         self.add = utterance.add
+        self.close = utterance.close
 
     @property
     def idle(self):

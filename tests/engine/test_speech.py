@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from wyoming_moss_nano.engine.exact import ExactTransformer
+from wyoming_moss_nano.engine.generator import Generator
 from wyoming_moss_nano.engine.speech import (
     Engine,
     Frame,
@@ -10,8 +12,10 @@ from wyoming_moss_nano.engine.speech import (
     PieceEnd,
     Recorder,
     SpeechOptions,
+    Utterance,
 )
 from wyoming_moss_nano.errors import SettingsError, SpeechError
+from wyoming_moss_nano.model.sessions import Sessions, open_graph
 
 RATE = 48000
 TEXT = "Dinner is ready."
@@ -316,13 +320,18 @@ def test_guards_do_not_change_the_frames(tiny_engine):
     assert frames_of(tiny_engine.utter(pieces, voice(tiny_engine), guarded)) == plain
 
 
-def test_a_model_that_makes_no_frame_at_all_is_an_error(tiny_engine, caplog):
+def test_a_model_that_makes_no_frame_at_all_is_an_error(tiny_engine, tiny_bundle, caplog):
     class Mute:
-        def frame(self, hidden, seen):
-            return None
+        def sampler(self, _mode):
+            return self
 
-    utterance = tiny_engine.utter([[280]], voice(tiny_engine), SpeechOptions())
-    utterance._sampler = Mute()
+        def frames(self, _hidden, turns):
+            return [None for _ in turns]
+
+    transformer = ExactTransformer(tiny_bundle, Sessions(tiny_bundle, threads=1))
+    generator = Generator(tiny_bundle, transformer, Mute())
+    utterance = Utterance(generator, voice(tiny_engine), SpeechOptions())
+    utterance.add([280])
     sound = tiny_engine.sound(SpeechOptions(), Recorder())
 
     sound.take([utterance.step()])
@@ -332,17 +341,33 @@ def test_a_model_that_makes_no_frame_at_all_is_an_error(tiny_engine, caplog):
     assert "no sound for a piece" in caplog.text
 
 
-def test_warming_up_opens_the_graphs_that_speaking_needs_and_says_nothing(tiny_bundle, caplog):
+@pytest.fixture
+def opened(monkeypatch):
+    """Return the names of the graph files that are loaded from now on."""
+    names = []
+
+    def open_and_note(path, threads):
+        names.append(path.name)
+        return open_graph(path, threads)
+
+    monkeypatch.setattr("wyoming_moss_nano.model.sessions.open_graph", open_and_note)
+    monkeypatch.setattr("wyoming_moss_nano.model.compiled.open_graph", open_and_note)
+    return names
+
+
+def test_warming_up_opens_the_graphs_that_speaking_needs_and_says_nothing(
+    tiny_bundle, opened, caplog
+):
     engine = Engine.load(tiny_bundle, threads=1)
 
     engine.warm_up(voice(engine))
 
-    assert set(engine._sessions._open) == {
-        "prefill",
-        "decode_step",
-        "local_fixed_sampled_frame",
-        "codec_decode_step",
-    }
+    assert sorted(opened) == [
+        "moss_audio_tokenizer_decode_step.onnx",
+        "moss_tts_decode_step.onnx",
+        "moss_tts_local_fixed_sampled_frame.onnx",
+        "moss_tts_prefill.onnx",
+    ]
     assert not caplog.records
 
 

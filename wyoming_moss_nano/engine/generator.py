@@ -1,67 +1,52 @@
-"""From a prompt to frames: the global transformer with its keys and values, and when to stop."""
+"""From pieces of text to frames: what a transformer reads next, and when a piece ends."""
 
 import logging
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Final
+from typing import Any, Final, Generic, Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import SpeechError
 from ..model.bundle import Bundle
 from ..model.metadata import BundleRules
-from ..model.sessions import Sessions
-from .local import FrameSampler
-from .prompt import Codes, PromptLayout, Rows
-from .sampling import FloatArray, SeenCodes
+from .local import FrameSampler, FrameSamplers, Turn
+from .prompt import Codes
+from .sampling import FloatArray, RandomStream, SeenCodes
 
 _LOGGER = logging.getLogger(__name__)
 
 # The publisher's limit on the frames of one piece of text: 30 s.
 DEFAULT_MAX_FRAMES: Final = 375
 
+Reading = TypeVar("Reading")
 
-class GlobalTransformer:
-    """The published prefill and decode_step graphs with the keys and values of one piece.
 
-    ``hidden`` is the state [1, hidden size] from which the next frame is made.
-    """
+class Transformer(Protocol[Reading]):
+    """The global transformer; a reading is what it has read of one piece."""
 
-    def __init__(self, bundle: Bundle, sessions: Sessions) -> None:
-        self._prefill = sessions.graph("prefill")
-        self._decode_step = sessions.graph("decode_step")
-        self._names = [
-            (f"past_{part}_{layer}", f"present_{part}_{layer}")
-            for layer in range(bundle.config.global_layers)
-            for part in ("key", "value")
-        ]
-        self._past: dict[str, NDArray[Any]] = {}
-        self._length = 0
-        self.hidden: FloatArray = np.zeros((1, bundle.config.hidden_size), dtype=np.float32)
+    def open(self, reference: Codes, text_ids: list[int]) -> Reading:
+        """Begin a piece, of which nothing has been read.
 
-    def prefill(self, rows: Rows) -> None:
-        """Read a whole prompt [rows, codebooks + 1]; forgets what was read before."""
-        mask = np.ones((1, len(rows)), dtype=np.int32)
-        self._keep(self._prefill.run({"input_ids": rows[np.newaxis], "attention_mask": mask}))
-        self._length = len(rows)
+        Args:
+            reference: codes int32 [frames, codebooks] of the voice.
+            text_ids: ids of the text alone.
 
-    def advance(self, row: Rows) -> None:
-        """Read one more row [1, codebooks + 1]."""
-        length = np.array([self._length], dtype=np.int32)
-        self._keep(
-            self._decode_step.run(
-                {"input_ids": row[np.newaxis], "past_valid_lengths": length, **self._past}
-            )
-        )
-        self._length += 1
+        Raises:
+            SpeechError: it is longer than the model takes.
+        """
 
-    def _keep(self, outputs: dict[str, NDArray[Any]]) -> None:
-        self.hidden = outputs["global_hidden"][:, -1]
-        if not np.isfinite(self.hidden).all():
-            raise SpeechError("the model gave values that are no numbers: its files are damaged")
-        self._past = {past: outputs[present] for past, present in self._names}
+    def read(self, steps: Sequence[tuple[Reading, Codes | None]]) -> FloatArray:
+        """Read one row more of each piece: the frame it has just made, or at first its prompt.
+
+        Returns:
+            The state [pieces, hidden size] from which each piece's next frame is made.
+        """
+
+    def close(self, reading: Reading) -> None:
+        """Forget a piece."""
 
 
 class Ending(Enum):
@@ -88,53 +73,20 @@ class FrameLimit:
         return cls(max_frames, Ending.MAX_FRAMES)
 
 
-class PieceGenerator:
-    """The frames of one piece of text, one per ``next_frame``."""
+@dataclass
+class Piece(Generic[Reading]):
+    """One piece of text in the making."""
 
-    def __init__(
-        self,
-        bundle: Bundle,
-        sessions: Sessions,
-        sampler: FrameSampler,
-        reference: Codes,
-        text_ids: list[int],
-        max_frames: int,
-    ) -> None:
-        self._layout = PromptLayout.of(bundle)
-        self._transformer = GlobalTransformer(bundle, sessions)
-        self._sampler = sampler
-        self._seen = SeenCodes(bundle.config)
-        self._prompt = self._layout.prompt(reference, text_ids)
-        self._limit = FrameLimit.of(bundle.rules, len(text_ids), max_frames)
-        self._last: Codes | None = None
-        self.frames = 0
-        self.ending: Ending | None = None
+    reading: Reading
+    sampler: FrameSampler
+    turn: Turn
+    limit: FrameLimit
+    last: Codes | None = None
+    frames: int = 0
+    ending: Ending | None = None
 
-    def next_frame(self) -> Codes | None:
-        """Return the codes [n_vq] of the next frame, or None: then ``ending`` says why.
-
-        The first call reads the prompt; each later one first reads the frame made before, so that
-        no state is computed that nothing needs.
-        """
-        if self.ending is not None:
-            return None
-        if self.frames == self._limit.frames:
-            self._end(self._limit.ending)
-            return None
-        if self._last is None:
-            self._transformer.prefill(self._prompt)
-        else:
-            self._transformer.advance(self._layout.frame_row(self._last))
-        frame = self._sampler.frame(self._transformer.hidden, self._seen)
-        if frame is None:
-            self._end(Ending.STOPPED)
-            return None
-        self._seen.add(frame)
-        self._last = frame
-        self.frames += 1
-        return frame
-
-    def _end(self, ending: Ending) -> None:
+    def end(self, ending: Ending) -> None:
+        """Note why the piece ended."""
         self.ending = ending
         if ending is not Ending.STOPPED:
             _LOGGER.warning(
@@ -142,3 +94,82 @@ class PieceGenerator:
                 ending.value,
                 self.frames,
             )
+
+    def take(self, frame: Codes) -> None:
+        """Note the frame that was made."""
+        self.turn.seen.add(frame)
+        self.last = frame
+        self.frames += 1
+
+
+class Generator(Generic[Reading]):
+    """Makes frames of any number of pieces, one of each per call."""
+
+    def __init__(
+        self, bundle: Bundle, transformer: Transformer[Reading], samplers: FrameSamplers
+    ) -> None:
+        self._bundle = bundle
+        self._transformer = transformer
+        self._samplers = samplers
+
+    def open(
+        self,
+        reference: Codes,
+        text_ids: list[int],
+        *,
+        sample_mode: str,
+        stream: RandomStream,
+        max_frames: int,
+    ) -> Piece[Reading]:
+        """Begin a piece; ``stream`` is shared by all pieces of one request.
+
+        Args:
+            reference: codes int32 [frames, codebooks] of the voice.
+            text_ids: ids of the text alone.
+            sample_mode: one of SAMPLE_MODES.
+            stream: where random numbers come from.
+            max_frames: most frames, where the bundle's own cap is higher.
+
+        Raises:
+            SpeechError: it is longer than the model takes.
+        """
+        return Piece(
+            reading=self._transformer.open(reference, text_ids),
+            sampler=self._samplers.sampler(sample_mode),
+            turn=Turn(SeenCodes(self._bundle.config), stream),
+            limit=FrameLimit.of(self._bundle.rules, len(text_ids), max_frames),
+        )
+
+    def close(self, piece: Piece[Reading]) -> None:
+        """Forget a piece, ended or not."""
+        self._transformer.close(piece.reading)
+
+    def next_frames(self, pieces: Sequence[Piece[Any]]) -> list[Codes | None]:
+        """Return the codes [n_vq] of each piece's next frame, or None: then ``ending`` says why.
+
+        Each call first reads the frames made before it, so that no state is computed that nothing
+        needs.
+
+        Raises:
+            SpeechError: the model gave values that are no numbers.
+        """
+        for piece in pieces:
+            if piece.ending is None and piece.frames == piece.limit.frames:
+                piece.end(piece.limit.ending)
+        going = [piece for piece in pieces if piece.ending is None]
+        if going:
+            self._advance(going)
+        return [piece.last if piece.ending is None else None for piece in pieces]
+
+    def _advance(self, pieces: list[Piece[Any]]) -> None:
+        hidden = self._transformer.read([(piece.reading, piece.last) for piece in pieces])
+        if not np.isfinite(hidden).all():
+            raise SpeechError("the model gave values that are no numbers: its files are damaged")
+        for sampler in dict.fromkeys(piece.sampler for piece in pieces):
+            mine = [place for place, piece in enumerate(pieces) if piece.sampler is sampler]
+            frames = sampler.frames(hidden[mine], [pieces[place].turn for place in mine])
+            for place, frame in zip(mine, frames, strict=True):
+                if frame is None:
+                    pieces[place].end(Ending.STOPPED)
+                else:
+                    pieces[place].take(frame)

@@ -4,6 +4,8 @@ Sampled by the graph (fixed), or step by step with the host choosing each code (
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 import numpy as np
@@ -20,45 +22,107 @@ _HIDDEN, _TEXT, _CODE = range(3)
 SAMPLE_MODES: Final = ("fixed", "greedy", "full")
 
 
+@dataclass(frozen=True)
+class Turn:
+    """What the next frame of one piece depends on beside its hidden state."""
+
+    seen: SeenCodes
+    stream: RandomStream
+
+
 class FrameSampler(Protocol):
-    """Makes frames of one request, in order."""
+    """Makes one frame of each of several pieces; keeps nothing between calls."""
 
-    def frame(self, hidden: FloatArray, seen: SeenCodes) -> NDArray[np.int32] | None:
-        """Return the codes [n_vq] that follow a hidden state [1, hidden size], or None to stop."""
+    def frames(self, hidden: FloatArray, turns: Sequence[Turn]) -> list[NDArray[np.int32] | None]:
+        """Return the codes [n_vq] that follow each hidden state [pieces, hidden size], or None.
 
-
-def frame_sampler(mode: str, bundle: Bundle, sessions: Sessions, seed: int) -> FrameSampler:
-    """Return the sampler of one of SAMPLE_MODES, with a random stream of its own."""
-    if mode == "fixed":
-        return FixedSampler(bundle, sessions.graph("local_fixed_sampled_frame"), RandomStream(seed))
-    steps = LocalSteps(bundle, sessions.graph("local_cached_step"))
-    if mode == "greedy":
-        return GreedySampler(bundle, steps)
-    return FullSampler(bundle, steps, RandomStream(seed))
+        None means to stop. A piece's frame does not depend on the other pieces.
+        """
 
 
-class FixedSampler:
-    """Frames sampled inside the graph, from random numbers handed to it."""
+class FrameSamplers(Protocol):
+    """The samplers of one model."""
 
-    def __init__(self, bundle: Bundle, graph: Graph, stream: RandomStream) -> None:
-        self._n_vq = bundle.config.n_vq
+    def sampler(self, mode: str) -> FrameSampler:
+        """Return the sampler of one of SAMPLE_MODES, the same at every call."""
+
+
+class PublishedSamplers:
+    """The samplers that the published graphs make; each graph is loaded when first asked for."""
+
+    def __init__(self, bundle: Bundle, sessions: Sessions) -> None:
+        self._bundle = bundle
+        self._sessions = sessions
+        self._made: dict[str, FrameSampler] = {}
+
+    def sampler(self, mode: str) -> FrameSampler:
+        """See FrameSamplers.sampler."""
+        if mode not in self._made:
+            self._made[mode] = self._make(mode)
+        return self._made[mode]
+
+    def _make(self, mode: str) -> FrameSampler:
+        if mode == "fixed":
+            return EachSampled(self._sessions.graph("local_fixed_sampled_frame"))
+        steps = LocalSteps(self._bundle, self._sessions.graph("local_cached_step"))
+        return {"greedy": GreedySampler, "full": FullSampler}[mode](self._bundle, steps)
+
+
+class SampledTogether:
+    """Frames sampled inside a graph, from random numbers handed to it, all pieces in one call."""
+
+    def __init__(self, graph: Graph) -> None:
         self._graph = graph
-        self._stream = stream
 
-    def frame(self, hidden: FloatArray, seen: SeenCodes) -> NDArray[np.int32] | None:
-        """Return the next frame; a frame that stops draws its random numbers, too."""
-        outputs = self._graph.run(
-            {
-                "global_hidden": hidden,
-                "repetition_seen_mask": seen.mask,
-                "assistant_random_u": self._stream.draw_clamped(1),
-                "audio_random_u": self._stream.draw_clamped(self._n_vq)[np.newaxis],
-            }
+    def frames(self, hidden: FloatArray, turns: Sequence[Turn]) -> list[NDArray[np.int32] | None]:
+        """See FrameSampler.frames; a frame that stops draws its random numbers, too."""
+        seen = np.concatenate([turn.seen.mask for turn in turns])
+        draws = [turn.stream.draw_clamped(1 + seen.shape[1]) for turn in turns]
+        return _frames_of(
+            self._graph.run(
+                {
+                    "global_hidden": hidden,
+                    "repetition_seen_mask": seen,
+                    "assistant_random_u": np.array([draw[0] for draw in draws]),
+                    "audio_random_u": np.stack([draw[1:] for draw in draws]),
+                }
+            )
         )
-        if not outputs["should_continue"].item():
-            return None
-        codes: NDArray[np.int32] = outputs["frame_token_ids"][0]
-        return codes
+
+
+class EachSampled:
+    """As SampledTogether, piece by piece.
+
+    The published graph would take them together, but then its sums are not the publisher's.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self._together = SampledTogether(graph)
+
+    def frames(self, hidden: FloatArray, turns: Sequence[Turn]) -> list[NDArray[np.int32] | None]:
+        """See FrameSampler.frames."""
+        return [
+            self._together.frames(hidden[place : place + 1], [turn])[0]
+            for place, turn in enumerate(turns)
+        ]
+
+
+class GreedyTogether:
+    """Frames of the most likely codes, chosen inside a graph, all pieces in one call."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+
+    def frames(self, hidden: FloatArray, turns: Sequence[Turn]) -> list[NDArray[np.int32] | None]:
+        """See FrameSampler.frames."""
+        seen = np.concatenate([turn.seen.mask for turn in turns])
+        return _frames_of(self._graph.run({"global_hidden": hidden, "repetition_seen_mask": seen}))
+
+
+def _frames_of(outputs: dict[str, NDArray[Any]]) -> list[NDArray[np.int32] | None]:
+    going_on = outputs["should_continue"][:, 0]
+    codes = outputs["frame_token_ids"]
+    return [frame if go else None for go, frame in zip(going_on, codes, strict=True)]
 
 
 class LocalSteps:
@@ -124,47 +188,57 @@ class _HostSampler(ABC):
         self._steps = steps
         self._sampling = bundle.sampling
 
-    def frame(self, hidden: FloatArray, seen: SeenCodes) -> NDArray[np.int32] | None:
-        """Return the next frame."""
+    def frames(self, hidden: FloatArray, turns: Sequence[Turn]) -> list[NDArray[np.int32] | None]:
+        """See FrameSampler.frames."""
+        return [
+            self._frame(hidden[place : place + 1], turn.seen, turn.stream)
+            for place, turn in enumerate(turns)
+        ]
+
+    def _frame(
+        self, hidden: FloatArray, seen: SeenCodes, stream: RandomStream
+    ) -> NDArray[np.int32] | None:
         ids = self._steps.ids
         frame = self._steps.start(hidden)
         candidates = frame.text_logits()[[ids.audio_assistant_slot, ids.audio_end]]
-        if self._choose_text(candidates) != 0:
+        if self._choose_text(candidates, stream) != 0:
             return None
         codes = np.empty(self._steps.n_vq, dtype=np.int32)
-        codes[0] = self._choose_code(frame.first_code_logits(ids.audio_assistant_slot), seen.of(0))
+        codes[0] = self._choose_code(
+            frame.first_code_logits(ids.audio_assistant_slot), seen.of(0), stream
+        )
         for codebook in range(1, self._steps.n_vq):
             logits = frame.next_code_logits(codebook - 1, int(codes[codebook - 1]))
-            codes[codebook] = self._choose_code(logits, seen.of(codebook))
+            codes[codebook] = self._choose_code(logits, seen.of(codebook), stream)
         return codes
 
     @abstractmethod
-    def _choose_text(self, candidates: FloatArray) -> int:
+    def _choose_text(self, candidates: FloatArray, stream: RandomStream) -> int:
         """Return 0 to continue or 1 to stop, by logits [2]."""
 
     @abstractmethod
-    def _choose_code(self, logits: FloatArray, seen: NDArray[np.bool_]) -> int:
+    def _choose_code(
+        self, logits: FloatArray, seen: NDArray[np.bool_], stream: RandomStream
+    ) -> int:
         """Return a code by logits [codes]; ``seen`` marks those generated before."""
 
 
 class GreedySampler(_HostSampler):
     """Frames of the most likely codes; equal chances to go on or stop mean going on."""
 
-    def _choose_text(self, candidates: FloatArray) -> int:
+    def _choose_text(self, candidates: FloatArray, _stream: RandomStream) -> int:
         return int(np.argmax(candidates))
 
-    def _choose_code(self, logits: FloatArray, seen: NDArray[np.bool_]) -> int:
+    def _choose_code(
+        self, logits: FloatArray, seen: NDArray[np.bool_], _stream: RandomStream
+    ) -> int:
         return most_likely(logits, seen, self._sampling.audio_repetition_penalty)
 
 
 class FullSampler(_HostSampler):
     """Frames drawn by the host with the temperatures, top-k and top-p of the bundle's metadata."""
 
-    def __init__(self, bundle: Bundle, steps: LocalSteps, stream: RandomStream) -> None:
-        super().__init__(bundle, steps)
-        self._stream = stream
-
-    def _choose_text(self, candidates: FloatArray) -> int:
+    def _choose_text(self, candidates: FloatArray, stream: RandomStream) -> int:
         return sampled(
             candidates,
             np.zeros(len(candidates), dtype=np.bool_),
@@ -172,10 +246,12 @@ class FullSampler(_HostSampler):
             temperature=self._sampling.text_temperature,
             top_k=min(self._sampling.text_top_k, len(candidates)),
             top_p=self._sampling.text_top_p,
-            draw=self._stream.draw(),
+            draw=stream.draw(),
         )
 
-    def _choose_code(self, logits: FloatArray, seen: NDArray[np.bool_]) -> int:
+    def _choose_code(
+        self, logits: FloatArray, seen: NDArray[np.bool_], stream: RandomStream
+    ) -> int:
         return sampled(
             logits,
             seen,
@@ -183,5 +259,5 @@ class FullSampler(_HostSampler):
             temperature=self._sampling.audio_temperature,
             top_k=self._sampling.audio_top_k,
             top_p=self._sampling.audio_top_p,
-            draw=self._stream.draw(),
+            draw=stream.draw(),
         )

@@ -58,6 +58,10 @@ class PromptLayout:
         """Return the row [1, codebooks + 1] that tells the model the frame it has just made."""
         return self._code_rows(self.ids.audio_assistant_slot, frame[np.newaxis])
 
+    def padding(self) -> Rows:
+        """Return a row [1, codebooks + 1] that says nothing."""
+        return self._text_rows([self.ids.pad])
+
     def _text_rows(self, text_ids: list[int]) -> Rows:
         rows = np.full((len(text_ids), self.codebooks + 1), self.ids.audio_pad, dtype=np.int32)
         rows[:, 0] = text_ids

@@ -1,6 +1,7 @@
 """Whose turn it is: many requests, one thread for the language model, one for the codec.
 
-Each step makes one frame of the speech whose listener runs dry first. At most ``max_streams``
+Each step makes one frame of the speech whose listener runs dry first, and of those that do so about
+as soon, if the engine can make frames together. At most ``max_streams``
 speeches have a slot; the others wait in the order they came. A speech that waits for text, or whose
 listener has plenty, holds no slot.
 """
@@ -15,13 +16,24 @@ from typing import Final, Protocol
 from ..errors import MossNanoError, QueueFullError, SpeechError
 from .pcm import Pcm
 from .prompt import Codes
-from .speech import Engine, Frame, Listener, PieceEnd, SpeechOptions, Utterance, UtteranceSound
+from .speech import (
+    Engine,
+    Frame,
+    Listener,
+    PieceEnd,
+    SpeechOptions,
+    Utterance,
+    UtteranceSound,
+)
 
 _LOGGER = logging.getLogger(__name__)
 
 # How far a speech may run ahead of what its listener has taken. It bounds the memory of a listener
 # who stops reading: 48 kHz mono is 96 kB a second.
 MOST_SECONDS_AHEAD: Final = 10.0
+
+# Listeners who run dry within so long of each other are served by the same step.
+_TOGETHER_SECONDS: Final = 0.5
 
 # A step ends well within; only loading a large model takes longer.
 _STOP_SECONDS: Final = 1.5
@@ -96,6 +108,11 @@ class Speech:
         return self.utterance is None or self.utterance.idle
 
     @property
+    def begun(self) -> bool:
+        """Whether a frame has been made."""
+        return self.made_seconds > 0
+
+    @property
     def seconds_ahead(self) -> float:
         """Sound that was made and not taken yet.
 
@@ -161,6 +178,7 @@ class Scheduler:
         self._changed = threading.Condition()
         self._speeches: list[Speech] = []
         self._active: list[Speech] = []
+        self._left: list[Utterance] = []
         self._failure: MossNanoError | None = None
         self._stopping = False
         self._turns = 0
@@ -245,6 +263,8 @@ class Scheduler:
         speech.pieces.clear()
         if speech in self._speeches:
             self._speeches.remove(speech)
+            if speech.utterance is not None:
+                self._left.append(speech.utterance)
 
     def _make_frames(self) -> None:
         try:
@@ -257,24 +277,25 @@ class Scheduler:
             _LOGGER.exception("Preparing the model failed unexpectedly")
             self._fail_all(SpeechError("the model cannot speak; the log says why"))
             return
-        while (speech := self._wait_for(self._next_to_step)) is not None:
-            self._guarded(speech, self._step)
+        while speeches := self._wait_for(self._next_to_step):
+            self._guarded(speeches, self._step)
+        self._close_left()
 
     def _make_sound(self) -> None:
-        while (speech := self._wait_for(self._next_to_decode)) is not None:
-            self._guarded(speech, self._decode)
+        while speeches := self._wait_for(self._next_to_decode):
+            self._guarded(speeches, self._decode)
 
-    def _wait_for(self, choose: Callable[[], Speech | None]) -> Speech | None:
-        """Return the speech to work on next, or None when stopping."""
+    def _wait_for(self, choose: Callable[[], list[Speech]]) -> list[Speech]:
+        """Return the speeches to work on next, or none when stopping."""
         with self._changed:
             while not self._stopping:
-                speech = choose()
-                if speech is not None:
-                    return speech
+                speeches = choose()
+                if speeches:
+                    return speeches
                 self._changed.wait()
-        return None
+        return []
 
-    def _next_to_step(self) -> Speech | None:
+    def _next_to_step(self) -> list[Speech]:
         active = [speech for speech in self._active if speech.runnable]
         for speech in self._speeches:
             if len(active) >= self._max_streams:
@@ -282,30 +303,42 @@ class Scheduler:
             if speech.runnable and speech not in active:
                 active.append(speech)
         self._active = active
-        return self._most_urgent(active)
-
-    def _next_to_decode(self) -> Speech | None:
-        decodable = [speech for speech in self._speeches if speech.decodable]
-        return self._most_urgent(decodable)
-
-    def _most_urgent(self, speeches: list[Speech]) -> Speech | None:
         now = self._clock()
-        return min(speeches, key=lambda speech: speech.urgency(now), default=None)
+        active = sorted(active, key=lambda speech: speech.urgency(now))
+        return self._due_together(active, now)
 
-    def _guarded(self, speech: Speech, work: Callable[[Speech], None]) -> None:
-        """Do one piece of work; whatever goes wrong ends this speech and no other."""
+    def _due_together(self, speeches: list[Speech], now: float) -> list[Speech]:
+        """Return those of the speeches, most urgent first, that one step serves.
+
+        A speech that has not begun goes alone: its listener waits for the first sound.
+        """
+        if not speeches or not speeches[0].begun:
+            return speeches[:1]
+        latest = speeches[0].urgency(now)[0] + _TOGETHER_SECONDS
+        due = [speech for speech in speeches if speech.begun and speech.urgency(now)[0] <= latest]
+        return due[: self._engine.most_together]
+
+    def _next_to_decode(self) -> list[Speech]:
+        now = self._clock()
+        decodable = [speech for speech in self._speeches if speech.decodable]
+        return sorted(decodable, key=lambda speech: speech.urgency(now))[:1]
+
+    def _guarded(self, speeches: list[Speech], work: Callable[[list[Speech]], None]) -> None:
+        """Do one piece of work; whatever goes wrong ends these speeches and no other."""
         try:
-            work(speech)
+            work(speeches)
         except MossNanoError as error:
-            self._fail(speech, error)
+            self._fail(speeches, error)
         except Exception:  # a bug must not silence the others
             _LOGGER.exception("Speaking failed unexpectedly")
-            self._fail(speech, SpeechError("speaking failed unexpectedly; the log says where"))
+            self._fail(speeches, SpeechError("speaking failed unexpectedly; the log says where"))
 
-    def _fail(self, speech: Speech, error: MossNanoError) -> None:
+    def _fail(self, speeches: list[Speech], error: MossNanoError) -> None:
         with self._changed:
-            # the sound thread tells the outlet, so that nothing comes after the end
-            speech.error = error
+            for speech in speeches:
+                # the sound thread tells the outlet, so that nothing comes after the end
+                speech.error = error
+                speech.stepping = False
             self._changed.notify_all()
 
     def _fail_all(self, error: MossNanoError) -> None:
@@ -315,26 +348,42 @@ class Scheduler:
                 speech.error = error
             self._changed.notify_all()
 
-    def _step(self, speech: Speech) -> None:
-        if speech.utterance is None:
-            speech.utterance = self._engine.utter([], speech.reference(), speech.options)
+    def _step(self, speeches: list[Speech]) -> None:
+        self._close_left()
+        utterances = [self._utterance(speech) for speech in speeches]
         with self._changed:
-            # between the last frame and its arrival in the inbox the utterance looks idle already
-            speech.stepping = True
-            self._turns += 1
-            speech.last_turn = self._turns
-            while speech.pieces:
-                speech.utterance.add(speech.pieces.popleft())
-        event = speech.utterance.step()
+            for speech, utterance in zip(speeches, utterances, strict=True):
+                # between a frame and its arrival in the inbox the utterance looks idle already
+                speech.stepping = True
+                self._turns += 1
+                speech.last_turn = self._turns
+                while speech.pieces:
+                    utterance.add(speech.pieces.popleft())
+        events = self._engine.step(utterances)
         with self._changed:
-            speech.stepping = False
-            if event is not None and not speech.closed:
-                speech.inbox.append(event)
-            if isinstance(event, Frame):
-                speech.made(self._frame_seconds, self._clock())
+            now = self._clock()
+            for speech, event in zip(speeches, events, strict=True):
+                speech.stepping = False
+                if event is not None and not speech.closed:
+                    speech.inbox.append(event)
+                if isinstance(event, Frame):
+                    speech.made(self._frame_seconds, now)
             self._changed.notify_all()
 
-    def _decode(self, speech: Speech) -> None:
+    def _utterance(self, speech: Speech) -> Utterance:
+        if speech.utterance is None:
+            speech.utterance = self._engine.utter([], speech.reference(), speech.options)
+        return speech.utterance
+
+    def _close_left(self) -> None:
+        """Close utterances whose speech is over; only this thread may, between two steps."""
+        with self._changed:
+            left, self._left = self._left, []
+        for utterance in left:
+            utterance.close()
+
+    def _decode(self, speeches: list[Speech]) -> None:
+        (speech,) = speeches
         with self._changed:
             events = list(speech.inbox)
             speech.inbox.clear()

@@ -9,21 +9,23 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 import numpy as np
 
 from ..errors import SettingsError, SpeechError
 from ..model.bundle import Bundle
+from ..model.compiled import Compiled
 from ..model.sessions import Sessions
 from ..model.tokenizer import TextTokenizer
 from ..text.split import PieceStream, is_speakable
 from .codec import Codec, StreamingDecoder
-from .generator import DEFAULT_MAX_FRAMES, Ending, PieceGenerator
-from .local import SAMPLE_MODES, frame_sampler
+from .generator import DEFAULT_MAX_FRAMES, Ending, Generator, Piece
+from .language import LanguageModel, compiled_language, exact_language
+from .local import SAMPLE_MODES
 from .pcm import DeadAir, Limiter, Pcm, mono, silence, to_pcm
 from .prompt import Codes
-from .sampling import FloatArray
+from .sampling import FloatArray, RandomStream
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -85,23 +87,20 @@ class PieceEnd:
 
 
 class Utterance:
-    """The frames of one request, made one per ``step`` from pieces that may still be arriving.
+    """The frames of one request, from pieces that may still be arriving; ``close`` it at the end.
 
     Args:
         reference: codes int32 [frames, codebooks] of the voice.
     """
 
-    def __init__(
-        self, bundle: Bundle, sessions: Sessions, reference: Codes, options: SpeechOptions
-    ) -> None:
-        self._bundle = bundle
-        self._sessions = sessions
+    def __init__(self, generator: Generator[Any], reference: Codes, options: SpeechOptions) -> None:
+        self._generator = generator
         self._reference = reference
-        self._max_frames = options.max_frames
+        self._options = options
         # one random stream for the whole request, as the publisher's runtime has it
-        self._sampler = frame_sampler(options.sample_mode, bundle, sessions, options.seed)
+        self._stream = RandomStream(options.seed)
         self._pieces: deque[list[int]] = deque()
-        self._generator: PieceGenerator | None = None
+        self._piece: Piece[Any] | None = None
 
     def add(self, piece: list[int]) -> None:
         """Add token ids of the next piece of the text; may be called from another thread."""
@@ -110,7 +109,7 @@ class Utterance:
     @property
     def idle(self) -> bool:
         """Whether every piece so far is complete."""
-        return self._generator is None and not self._pieces
+        return self._piece is None and not self._pieces
 
     def step(self) -> Frame | PieceEnd | None:
         """Make one frame, or find that the piece is complete; None while idle.
@@ -118,25 +117,64 @@ class Utterance:
         Raises:
             SpeechError: the model gave numbers that are none.
         """
-        if self._generator is None:
-            if not self._pieces:
-                return None
-            self._generator = PieceGenerator(
-                self._bundle,
-                self._sessions,
-                self._sampler,
+        return step_together([self])[0]
+
+    def piece(self) -> Piece[Any] | None:
+        """Return the piece whose turn it is, or None while idle.
+
+        Raises:
+            SpeechError: it is longer than the model takes.
+        """
+        if self._piece is None and self._pieces:
+            self._piece = self._generator.open(
                 self._reference,
                 self._pieces.popleft(),
-                self._max_frames,
+                sample_mode=self._options.sample_mode,
+                stream=self._stream,
+                max_frames=self._options.max_frames,
             )
-        codes = self._generator.next_frame()
+        return self._piece
+
+    def note(self, codes: Codes | None) -> Frame | PieceEnd:
+        """Note the next frame of the current piece, or that there is none."""
         if codes is not None:
             return Frame(codes)
-        if self._generator.frames == 0:
-            _LOGGER.warning("The model made no sound for a piece of the text")
-        ending = self._generator.ending or Ending.STOPPED
-        self._generator = None
+        ending = Ending.STOPPED
+        if self._piece is not None:
+            ending = self._piece.ending or ending
+            if self._piece.frames == 0:
+                _LOGGER.warning("The model made no sound for a piece of the text")
+        self._close_piece()
         return PieceEnd(ending)
+
+    def next_frames(self, pieces: Sequence[Piece[Any]]) -> list[Codes | None]:
+        """Make one frame of each of several pieces, this utterance's among them."""
+        return self._generator.next_frames(pieces)
+
+    def close(self) -> None:
+        """Give up what is left to speak."""
+        self._pieces.clear()
+        self._close_piece()
+
+    def _close_piece(self) -> None:
+        if self._piece is not None:
+            self._generator.close(self._piece)
+            self._piece = None
+
+
+def step_together(utterances: Sequence[Utterance]) -> list[Frame | PieceEnd | None]:
+    """Make one frame of each of several utterances of one engine, as ``Utterance.step`` does.
+
+    Raises:
+        SpeechError: the model gave numbers that are none.
+    """
+    pieces = [utterance.piece() for utterance in utterances]
+    going = [piece for piece in pieces if piece is not None]
+    frames = iter(utterances[0].next_frames(going) if going else [])
+    return [
+        utterance.note(next(frames)) if piece is not None else None
+        for utterance, piece in zip(utterances, pieces, strict=True)
+    ]
 
 
 class Pace(Protocol):
@@ -298,20 +336,27 @@ class UtteranceSound:
 class Engine:
     """Speaks with one bundle: ``load`` it, ``warm_up``, then ``speak``."""
 
-    def __init__(self, bundle: Bundle, sessions: Sessions) -> None:
+    def __init__(self, bundle: Bundle, codec: Codec, language: LanguageModel) -> None:
         self.bundle = bundle
-        self.codec = Codec(bundle, sessions)
-        self._sessions = sessions
+        self.codec = codec
+        self.precision = language.precision
+        self.most_together = language.most_together
+        self._generator = language.generator
         self._tokenizer = TextTokenizer(bundle)
 
     @classmethod
-    def load(cls, bundle: Bundle, threads: int) -> "Engine":
+    def load(cls, bundle: Bundle, threads: int, compiled: Compiled | None = None) -> "Engine":
         """Return an engine whose graphs use ``threads`` threads each.
 
-        Raises:
-            BundleError: the bundle's files cannot be loaded.
+        Without compiled graphs the language model runs the published ones. Graphs are loaded when
+        first used.
         """
-        return cls(bundle, Sessions(bundle, threads))
+        sessions = Sessions(bundle, threads)
+        if compiled is None:
+            language = exact_language(bundle, sessions)
+        else:
+            language = compiled_language(bundle, sessions, compiled, threads)
+        return cls(bundle, Codec(bundle, sessions), language)
 
     def warm_up(self, reference: Codes) -> None:
         """Load the graphs that speaking needs and run each once: no request waits for that."""
@@ -322,6 +367,7 @@ class Engine:
         for event in (utterance.step(), utterance.step()):
             if event is not None:
                 sound.take([event])
+        utterance.close()
 
     def pieces(self, text: str) -> list[list[int]]:
         """Return the token ids of the pieces of a text; none where nothing is speakable."""
@@ -351,10 +397,14 @@ class Engine:
         self, pieces: Iterable[list[int]], reference: Codes, options: SpeechOptions
     ) -> Utterance:
         """Open an utterance over pieces of token ids; more may be added."""
-        utterance = Utterance(self.bundle, self._sessions, reference, options)
+        utterance = Utterance(self._generator, reference, options)
         for piece in pieces:
             utterance.add(piece)
         return utterance
+
+    def step(self, utterances: Sequence[Utterance]) -> list[Frame | PieceEnd | None]:
+        """Make one frame of each of several utterances, ``most_together`` of them at most."""
+        return step_together(utterances)
 
     def sound(self, options: SpeechOptions, pace: Pace) -> UtteranceSound:
         """Return what turns an utterance's frames into PCM."""
@@ -378,10 +428,13 @@ class Engine:
         sound = self.sound(options, pace or Listener())
         utterance = self.utter(self.pieces(text), reference, options)
         started = time.monotonic()
-        while (event := utterance.step()) is not None:
-            pcm = sound.take([event])
-            if len(pcm):
-                yield pcm
+        try:
+            while (event := utterance.step()) is not None:
+                pcm = sound.take([event])
+                if len(pcm):
+                    yield pcm
+        finally:
+            utterance.close()
         yield sound.finish()
         _LOGGER.info(
             "Spoke %d characters: %.2f s of sound in %.2f s",

@@ -28,6 +28,7 @@ from .metadata import (
     TokenIds,
     read_builtin_voices,
     read_codec_config,
+    read_frame_sampling,
     read_model_config,
     read_rules,
     read_sampling,
@@ -91,6 +92,7 @@ class Bundle:
     ids: TokenIds
     templates: PromptTemplates
     sampling: SamplingDefaults
+    frame_sampling: SamplingDefaults
     codec: CodecConfig
     rules: BundleRules
     tts_graphs: GraphSet
@@ -143,6 +145,7 @@ def read_bundle(directory: Path, digests: DigestStore | None = None) -> Bundle:
         ids=ids,
         templates=read_templates(manifest, config),
         sampling=read_sampling(manifest),
+        frame_sampling=read_frame_sampling(tts_meta, manifest),
         codec=codec,
         rules=rules,
         tts_graphs=tts_graphs,

@@ -71,7 +71,7 @@ class PromptTemplates:
 
 @dataclass(frozen=True)
 class SamplingDefaults:
-    """How the bundle wants its codes sampled; the fixed graph has these values baked in."""
+    """How codes are sampled: as a bundle wants it, or as its frame graph has it baked in."""
 
     text_temperature: float
     text_top_p: float
@@ -191,7 +191,18 @@ def read_templates(manifest: JsonObject, config: ModelConfig) -> PromptTemplates
 
 def read_sampling(manifest: JsonObject) -> SamplingDefaults:
     """Read how the bundle wants its codes sampled; temperatures must be above 0."""
-    source = manifest.object("generation_defaults")
+    return _read_sampling(manifest.object("generation_defaults"))
+
+
+def read_frame_sampling(tts_meta: JsonObject, manifest: JsonObject) -> SamplingDefaults:
+    """Read what the graph that samples a frame has baked in; if it is not told, the defaults."""
+    onnx = tts_meta.object("onnx") if "onnx" in tts_meta else tts_meta
+    if "fixed_sampled_frame_constants" in onnx:
+        return _read_sampling(onnx.object("fixed_sampled_frame_constants"))
+    return read_sampling(manifest)
+
+
+def _read_sampling(source: JsonObject) -> SamplingDefaults:
     sampling = SamplingDefaults(
         text_temperature=source.number("text_temperature"),
         text_top_p=source.number("text_top_p"),

@@ -52,6 +52,25 @@ class Graph:
             raise SpeechError(f"a graph of the model failed: {reason}") from error
         return dict(zip(self._outputs, outputs, strict=True))
 
+    def run_into(self, inputs: Tensors, outputs: Tensors) -> None:
+        """Run the graph and write all outputs into arrays that are there already.
+
+        An output may lie where an input does, if the graph's operators allow it.
+
+        Raises:
+            SpeechError: ONNX Runtime refuses the inputs or fails on them.
+        """
+        binding = self._session.io_binding()
+        for name, array in inputs.items():
+            binding.bind_cpu_input(name, array)
+        for name, array in outputs.items():
+            binding.bind_output(name, "cpu", 0, array.dtype, array.shape, array.ctypes.data)
+        try:
+            self._session.run_with_iobinding(binding)
+        except _ORT_ERRORS as error:
+            reason = str(error).splitlines()[0]
+            raise SpeechError(f"a graph of the model failed: {reason}") from error
+
 
 class Sessions:
     """The graphs of one bundle as ONNX Runtime sessions on the CPU.
@@ -75,25 +94,31 @@ class Sessions:
         """
         with self._lock:
             if name not in self._open:
-                self._open[name] = self._load(self._paths[name])
+                self._open[name] = open_graph(self._paths[name], self._threads)
             return self._open[name]
 
-    def _load(self, path: Path) -> Graph:
-        options = onnxruntime.SessionOptions()
-        # the publisher's runtime optimises the same way; exactness is defined against it
-        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
-        options.intra_op_num_threads = self._threads
-        options.inter_op_num_threads = 1
-        options.log_severity_level = _ERRORS_ONLY
-        # idle workers that spin steal the time of whatever else runs on a small machine
-        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-        started = time.monotonic()
-        try:
-            session = onnxruntime.InferenceSession(
-                str(path), sess_options=options, providers=["CPUExecutionProvider"]
-            )
-        except _ORT_ERRORS as error:
-            reason = str(error).splitlines()[0]
-            raise BundleError(f"ONNX Runtime cannot load {path}: {reason}") from error
-        _LOGGER.debug("Loaded %s in %.2f s", path.name, time.monotonic() - started)
-        return Graph(session)
+
+def open_graph(path: Path, threads: int) -> Graph:
+    """Load a graph whose operators may use so many threads.
+
+    Raises:
+        BundleError: ONNX Runtime cannot load it.
+    """
+    options = onnxruntime.SessionOptions()
+    # the publisher's runtime optimises the same way; exactness is defined against it
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    options.log_severity_level = _ERRORS_ONLY
+    # idle workers that spin steal the time of whatever else runs on a small machine
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    started = time.monotonic()
+    try:
+        session = onnxruntime.InferenceSession(
+            str(path), sess_options=options, providers=["CPUExecutionProvider"]
+        )
+    except _ORT_ERRORS as error:
+        reason = str(error).splitlines()[0]
+        raise BundleError(f"ONNX Runtime cannot load {path}: {reason}") from error
+    _LOGGER.debug("Loaded %s in %.2f s", path.name, time.monotonic() - started)
+    return Graph(session)

@@ -1,10 +1,11 @@
 """local_fixed_sampled_frame: a whole frame, sampled inside the graph."""
 
+from ..frame_sampler import clamp_draws, draw_code
 from ..graph_writer import FLOAT, INT32, Shape
 from .embedding import audio_states, text_states
 from .local_graphs import LocalSteps
 from .nodes import Graph
-from .sampler import clamp_draws, draw_code
+from .sampler import SAMPLING
 from .size import BundleSize
 from .special import AUDIO_ASSISTANT_SLOT, AUDIO_END
 from .transformer import KeyValue
@@ -45,7 +46,7 @@ def add_local_fixed_sampled_frame(graph: Graph, size: BundleSize) -> None:
         logits = graph.project(last, f"audio_lm_heads.{book}")
         flags = graph.op("Gather", seen, graph.integer(book), axis=1)
         draw = graph.slice(draws, book, book + 1, axis=1)
-        code = draw_code(graph, logits, flags, draw)
+        code = draw_code(graph, logits, flags, draw, SAMPLING)
         codes.append(graph.unsqueeze(graph.cast(code, INT32), 1))
         if book + 1 < size.codebooks:
             row = audio_states(graph, code, book)

@@ -1,9 +1,11 @@
 """browser_poc_manifest.json: prompts, defaults and synthetic voices."""
 
+from dataclasses import asdict
+
 import numpy as np
 
-from . import sampler
 from .metadata import tts_config
+from .sampler import SAMPLING
 from .size import BundleSize
 from .templates import prompt_template
 from .tokenizer import text_processor
@@ -44,14 +46,10 @@ def bundle_manifest(size: BundleSize, tokenizer: bytes, seed: int) -> dict[str, 
         "generation_defaults": {
             "max_new_frames": _MAX_NEW_FRAMES,
             "do_sample": True,
-            # Whole numbers in the published file, too.
-            "text_temperature": int(sampler.TEXT_TEMPERATURE),
-            "text_top_p": int(sampler.TEXT_TOP_P),
-            "text_top_k": sampler.TEXT_TOP_K,
-            "audio_temperature": sampler.AUDIO_TEMPERATURE,
-            "audio_top_p": sampler.AUDIO_TOP_P,
-            "audio_top_k": sampler.AUDIO_TOP_K,
-            "audio_repetition_penalty": sampler.REPETITION_PENALTY,
+            **asdict(SAMPLING),
+            # whole numbers in the published file, too
+            "text_temperature": int(SAMPLING.text_temperature),
+            "text_top_p": int(SAMPLING.text_top_p),
             "sample_mode": "fixed",
         },
         "builtin_voices": _voices(size, seed),

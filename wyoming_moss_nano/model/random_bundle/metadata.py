@@ -2,12 +2,14 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from types import MappingProxyType
 
 from ..graph_writer import OPSET
-from . import sampler, special
+from . import special
 from .codec_tensors import decoder_index
+from .sampler import SAMPLING
 from .size import BundleSize
 
 TTS_FILES: Mapping[str, str] = MappingProxyType(
@@ -93,15 +95,7 @@ def tts_metadata(size: BundleSize) -> dict[str, object]:
                 "audio_random_u",
             ],
             "local_fixed_sampled_frame_output_names": ["should_continue", "frame_token_ids"],
-            "fixed_sampled_frame_constants": {
-                "text_temperature": sampler.TEXT_TEMPERATURE,
-                "text_top_p": sampler.TEXT_TOP_P,
-                "text_top_k": sampler.TEXT_TOP_K,
-                "audio_temperature": sampler.AUDIO_TEMPERATURE,
-                "audio_top_p": sampler.AUDIO_TOP_P,
-                "audio_top_k": sampler.AUDIO_TOP_K,
-                "audio_repetition_penalty": sampler.REPETITION_PENALTY,
-            },
+            "fixed_sampled_frame_constants": asdict(SAMPLING),
         },
     }
 

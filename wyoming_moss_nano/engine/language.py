@@ -1,0 +1,46 @@
+"""The language model in each of its precisions, put together."""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ..model.bundle import Bundle
+from ..model.compiled import Compiled, CompiledSessions
+from ..model.sessions import Sessions
+from .compiled import CompiledSamplers, CompiledTransformer
+from .exact import ExactTransformer
+from .generator import Generator
+from .local import PublishedSamplers
+
+# More rows than this in one call cost nearly as much as calls of their own would.
+_MOST_TOGETHER: Final = 8
+
+
+@dataclass(frozen=True)
+class LanguageModel:
+    """What makes frames, under the name of its precision.
+
+    ``most_together`` pieces may share a step; one where sharing saves nothing.
+    """
+
+    precision: str
+    generator: Generator[Any]
+    most_together: int
+
+
+def exact_language(bundle: Bundle, sessions: Sessions) -> LanguageModel:
+    """Return the language model of the published graphs."""
+    transformer = ExactTransformer(bundle, sessions)
+    samplers = PublishedSamplers(bundle, sessions)
+    return LanguageModel("exact", Generator(bundle, transformer, samplers), 1)
+
+
+def compiled_language(
+    bundle: Bundle, sessions: Sessions, compiled: Compiled, threads: int
+) -> LanguageModel:
+    """Return the language model of compiled graphs; the published ones choose in full mode."""
+    graphs = CompiledSessions(compiled, threads)
+    transformer = CompiledTransformer(bundle, graphs)
+    samplers = CompiledSamplers(PublishedSamplers(bundle, sessions), graphs)
+    return LanguageModel(
+        compiled.precision, Generator(bundle, transformer, samplers), _MOST_TOGETHER
+    )

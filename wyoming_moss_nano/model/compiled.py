@@ -1,0 +1,82 @@
+"""Compiled graphs on disk: where they lie, what is known of them, and their sessions."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+
+from ..errors import BundleError
+from .bundle import Bundle
+from .sessions import Graph, open_graph
+
+# Counts up whenever compiled graphs change; older ones are then compiled anew.
+COMPILER_VERSION: Final = 1
+
+COMPILED_PRECISIONS: Final = ("fp32", "int8")
+
+# A prompt is a few hundred rows, a piece of text at most 7500 frames.
+MOST_ROWS: Final = 8192
+
+LANGUAGE_FILE: Final = "language.onnx"
+SAMPLED_FILE: Final = "sampled_frame.onnx"
+GREEDY_FILE: Final = "greedy_frame.onnx"
+WEIGHTS_FILE: Final = "weights.data"
+PROOF_FILE: Final = "proof.json"
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """Compiled graphs of one bundle; ``figures`` is what proving them measured, label by label."""
+
+    folder: Path
+    precision: str
+    figures: Mapping[str, Any]
+
+
+class CompiledSessions:
+    """The compiled graphs as sessions, each loaded when first used."""
+
+    def __init__(self, compiled: Compiled, threads: int) -> None:
+        self._folder = compiled.folder
+        self._threads = threads
+
+    @cached_property
+    def language(self) -> Graph:
+        """The global transformer."""
+        return open_graph(self._folder / LANGUAGE_FILE, self._threads)
+
+    @cached_property
+    def sampled(self) -> Graph:
+        """A frame, drawn by random numbers."""
+        return open_graph(self._folder / SAMPLED_FILE, self._threads)
+
+    @cached_property
+    def greedy(self) -> Graph:
+        """A frame of the likeliest codes."""
+        return open_graph(self._folder / GREEDY_FILE, self._threads)
+
+
+def compiled_folder(compiled_dir: Path, bundle: Bundle, precision: str) -> Path:
+    """Return where the compiled graphs of a bundle lie, whether or not they are there."""
+    return compiled_dir / f"{bundle.bundle_id}-{precision}-v{COMPILER_VERSION}"
+
+
+def find_compiled(compiled_dir: Path, bundle: Bundle, precision: str) -> Compiled | None:
+    """Return the compiled graphs of a bundle, if they are there.
+
+    Raises:
+        BundleError: they are damaged.
+    """
+    folder = compiled_folder(compiled_dir, bundle, precision)
+    proof = folder / PROOF_FILE
+    try:
+        figures = json.loads(proof.read_bytes())
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise BundleError(f"{proof} cannot be read ({error}): remove {folder}") from error
+    if not isinstance(figures, dict):
+        raise BundleError(f"{proof} is no proof of compiled graphs: remove {folder}")
+    return Compiled(folder, precision, figures)

@@ -1,0 +1,1 @@
+"""Published graphs in, graphs of our own out. Needs the extra ``all``."""
