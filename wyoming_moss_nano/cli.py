@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from . import __version__
-from .commands import fetch, model, voice
+from .commands import fetch, model, precision, voice
 from .commands.say import say
 from .commands.serve import probe, serve
 from .commands.workspace import Workspace
@@ -20,6 +20,7 @@ from .settings import ENVIRONMENT_PREFIX, Settings, flag_name, setting
 from .voices.file import read_voices_file
 
 _MODEL_OPTIONS: Final = ("model", "data_dir", "voices", "voices_dir", "log_level")
+_COMPILE_OPTIONS: Final = (*_MODEL_OPTIONS, "default_voice", "precision", "threads")
 _SERVE_OPTIONS: Final = (
     "uri",
     "zeroconf",
@@ -50,6 +51,7 @@ _SAY_OPTIONS: Final = (
     "voices",
     "voices_dir",
     "default_voice",
+    "precision",
     "threads",
     "seed",
     "sample_mode",
@@ -233,7 +235,21 @@ def _add_voice_commands(commands: Any) -> None:
 def _add_model_commands(commands: Any) -> None:
     look = commands.add_parser("model", help="look at models", description="Look at models.")
     models = look.add_subparsers(metavar="COMMAND", required=True)
-    _command(models, "show", model.show, "print what the chosen model is and holds", _MODEL_OPTIONS)
+    _command(
+        models,
+        "show",
+        model.show,
+        "print what the chosen model is and holds",
+        (*_MODEL_OPTIONS, "precision"),
+    )
+    build = _command(
+        models,
+        "compile",
+        precision.compile_model,
+        "compile the chosen model for this machine and check what came out",
+        _COMPILE_OPTIONS,
+    )
+    build.set_defaults(log_default="info")
     # where files lie is all these three need to know
     places = ("data_dir", "log_level")
     get = _command(models, "fetch", fetch.fetch, "fetch the official model", places)

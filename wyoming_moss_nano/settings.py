@@ -20,6 +20,8 @@ LOG_LEVELS: Final = ("debug", "info", "warning", "error")
 # What a log format may refer to, with values that any conversion takes.
 _ANY_RECORD: Final = dict.fromkeys((*logging.makeLogRecord({}).__dict__, "message", "asctime"), 0)
 
+PRECISIONS: Final = ("auto", "exact", "fp32", "int8")
+
 # More threads than this slow the small matrices of this model down (published measurements).
 _MOST_THREADS: Final = 4
 
@@ -158,10 +160,11 @@ class Settings:
     trailing_silence: float = _setting(0.2, _number, "silence at the end", "SECONDS")
     stereo: bool = _setting(False, _switch, "two channels, as the codec makes them, not mono")
     precision: str = _setting(
-        "exact",
-        _one_of("exact"),
-        "how the model computes: exact runs the published graphs",
-        "exact",
+        "auto",
+        _one_of(*PRECISIONS),
+        "how the model computes: exact runs the published graphs, fp32 and int8 graphs compiled "
+        "for this machine, auto the most faithful that is fast enough here",
+        "|".join(PRECISIONS),
     )
     uri: tuple[Endpoint, ...] = _setting(
         (TcpEndpoint(None, DEFAULT_PORT),),

@@ -5,6 +5,8 @@ import os
 from pathlib import Path
 
 from ..errors import SettingsError
+from ..model.compiled import COMPILED_PRECISIONS, find_compiled
+from .precision import Precision, figures_text
 from .workspace import Workspace, tell
 
 
@@ -26,13 +28,24 @@ def show(_parsed: argparse.Namespace, workspace: Workspace) -> None:
         f"{codec.quantizers} codebooks of {max(config.codebook_sizes)}, "
         f"{codec.sample_rate / codec.downsample_rate:g} frames/s",
         "text": f"pieces of at most {bundle.rules.max_text_tokens} tokens",
-        "precision": "exact",
+        **_precisions(Precision(workspace, bundle)),
         "languages": " ".join(bundle.rules.languages),
         "default voice": voices.default,
     }
     rows |= {f"voice {name}": voices.describe(name) for name in voices.names()}
     width = max(map(len, rows))
     tell("\n".join(f"{label:<{width}}  {value}" for label, value in rows.items()))
+
+
+def _precisions(precision: Precision) -> dict[str, str]:
+    """Return what the model would speak with, and how good every compiled form of it is."""
+    chosen = precision.compiled()
+    rows = {"precision": chosen.precision if chosen is not None else "exact"}
+    for name in COMPILED_PRECISIONS:
+        found = find_compiled(precision.compiled_dir, precision.bundle, name)
+        if found is not None:
+            rows[f"compiled {name}"] = f"{figures_text(found)}; in {found.folder}"
+    return rows
 
 
 def random(parsed: argparse.Namespace, _workspace: Workspace) -> None:

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Final
 
 from ..engine.pcm import Pcm
-from ..engine.speech import Engine, Recorder
+from ..engine.speech import Recorder
 from ..errors import SettingsError
 from ..voices.enrol import Encoder
+from .precision import engine_for
 from .workspace import Workspace, tell
 
 _FILE_NAME_LENGTH: Final = 40  # of a file named after its text, without the ending
@@ -31,14 +32,15 @@ def speak_to_file(text: str, voice_name: str, path: Path, workspace: Workspace) 
     if not path.absolute().parent.is_dir():
         raise SettingsError(f"-o {path}: there is no folder {path.absolute().parent}")
     settings, bundle = workspace.settings, workspace.bundle()
-    engine = Engine.load(bundle, settings.threads)
+    engine = engine_for(workspace, bundle)
     voices = workspace.voices(bundle)
     voice = voices.get(voice_name or voices.default, Encoder(bundle, engine.codec))
     options = settings.speech_options()
     chunks = engine.speak(text, voice.codes, options, Recorder())
     rate, channels = bundle.codec.sample_rate, bundle.codec.channels if options.stereo else 1
     seconds = _write_wav(path, chunks, rate, channels) / rate
-    tell(f"{path}: {seconds:.2f} s, voice {voice.name}, {bundle.rules.kind} model")
+    model = f"{bundle.rules.kind} model, {engine.precision}"
+    tell(f"{path}: {seconds:.2f} s, voice {voice.name}, {model}")
 
 
 def _file_name(text: str) -> str:

@@ -14,18 +14,19 @@ from pathlib import Path
 from ..engine.scheduler import Scheduler
 from ..engine.speech import Engine
 from ..errors import ServerError
-from ..model.bundle import Bundle, missing_official_files
+from ..model.bundle import missing_official_files
 from ..model.download import fetch_model
 from ..model.metadata import OFFICIAL_RULES
 from ..model.progress import Progress, ProgressLog
 from ..server.app import Announce, Server, ServerOptions
 from ..server.discovery import instance_name
 from ..server.probe import describe
-from ..server.supply import Fetch, FetchingSupply, LocalSupply, Supply
+from ..server.supply import Fetch, FetchingSupply, ImprovingSupply, LocalSupply, Supply
 from ..server.voicebox import Speaker, Voicebox
 from ..settings import Settings
 from ..voices.enrol import Encoder
 from ..voices.store import VoiceStore
+from .precision import Precision, ProgressLines
 from .workspace import Workspace, tell
 
 
@@ -43,13 +44,16 @@ def serve(_parsed: argparse.Namespace, workspace: Workspace) -> None:
         supply: Supply = FetchingSupply(
             voicebox,
             _fetch(workspace.models_folder),
-            lambda: _speaker(workspace.bundle(), voices, settings, ending),
+            lambda: _first_speaker(workspace, voices, ending),
         )
     else:
         bundle = workspace.bundle()
         voices = workspace.voices(bundle)
         voicebox = Voicebox(voices, options, bundle.rules.kind)
-        supply = LocalSupply(voicebox, _speaker(bundle, voices, settings, ending))
+        supply = LocalSupply(voicebox, _first_speaker(workspace, voices, ending))
+    supply = ImprovingSupply(
+        voicebox, supply, lambda given_up: _better(workspace, voices, given_up)
+    )
     asyncio.run(Server(voicebox, supply, _server_options(settings)).run())
     ending.set()
     if not supply.stopped:
@@ -75,18 +79,43 @@ def _server_options(settings: Settings) -> ServerOptions:
     )
 
 
-def _speaker(
-    bundle: Bundle, voices: VoiceStore, settings: Settings, ending: threading.Event
-) -> Speaker:
-    engine = Engine.load(bundle, settings.threads)
+def _first_speaker(workspace: Workspace, voices: VoiceStore, ending: threading.Event) -> Speaker:
+    """Return what speaks with the graphs that are on disk now."""
+    bundle = workspace.bundle()
+    precision = Precision(workspace, bundle)
+    engine = precision.engine()
     encoder = Encoder(bundle, engine.codec)
+    enrolment = threading.Thread(
+        target=voices.encode_recordings, args=(encoder, ending), name="enrolment"
+    )
 
     def prepare() -> None:
-        engine.warm_up(voices.get(voices.default, encoder).codes)
-        threading.Thread(
-            target=voices.encode_recordings, args=(encoder, ending), name="enrolment"
-        ).start()
+        # graphs that are about to be replaced are loaded only if somebody asks for speech meanwhile
+        if not precision.missing():
+            engine.warm_up(voices.get(voices.default, encoder).codes)
+        enrolment.start()
 
+    return _speaker(engine, prepare, workspace.settings)
+
+
+def _better(workspace: Workspace, voices: VoiceStore, given_up: threading.Event) -> Speaker | None:
+    """Compile what the settings want compiled; return what speaks with it, if that is needed."""
+    bundle = workspace.bundle()
+    precision = Precision(workspace, bundle)
+    if not precision.missing() or not precision.compile(ProgressLines(), given_up):
+        return None
+    engine = precision.engine()
+    if engine.precision == "exact":
+        return None
+    encoder = Encoder(bundle, engine.codec)
+    return _speaker(
+        engine,
+        lambda: engine.warm_up(voices.get(voices.default, encoder).codes),
+        workspace.settings,
+    )
+
+
+def _speaker(engine: Engine, prepare: Callable[[], None], settings: Settings) -> Speaker:
     return Speaker(engine, Scheduler(engine, prepare, settings.max_streams, settings.max_queue))
 
 

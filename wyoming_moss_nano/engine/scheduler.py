@@ -180,6 +180,7 @@ class Scheduler:
         self._active: list[Speech] = []
         self._left: list[Utterance] = []
         self._failure: MossNanoError | None = None
+        self._prepared = threading.Event()
         self._stopping = False
         self._turns = 0
         self._threads = [
@@ -205,6 +206,22 @@ class Scheduler:
     def stopped(self) -> bool:
         """Whether neither thread is running."""
         return not any(thread.is_alive() for thread in self._threads)
+
+    @property
+    def busy(self) -> bool:
+        """Whether any speech is open."""
+        return bool(self._speeches)
+
+    def wait_prepared(self, seconds: float) -> bool:
+        """Wait for so long at most until the model is prepared; return whether it is.
+
+        Raises:
+            MossNanoError: preparing it failed.
+        """
+        prepared = self._prepared.wait(seconds)
+        if self._failure is not None:
+            raise self._failure
+        return prepared
 
     def open(
         self, reference: Callable[[], Codes], options: SpeechOptions, outlet: Outlet
@@ -277,6 +294,8 @@ class Scheduler:
             _LOGGER.exception("Preparing the model failed unexpectedly")
             self._fail_all(SpeechError("the model cannot speak; the log says why"))
             return
+        finally:
+            self._prepared.set()
         while speeches := self._wait_for(self._next_to_step):
             self._guarded(speeches, self._step)
         self._close_left()

@@ -26,6 +26,10 @@ WEIGHTS_FILE: Final = "weights.data"
 PROOF_FILE: Final = "proof.json"
 
 
+class CannotCompileError(BundleError):
+    """A bundle's graphs are not built as the compiler knows them, or came out worse."""
+
+
 @dataclass(frozen=True)
 class Compiled:
     """Compiled graphs of one bundle; ``figures`` is what proving them measured, label by label."""
@@ -80,3 +84,22 @@ def find_compiled(compiled_dir: Path, bundle: Bundle, precision: str) -> Compile
     if not isinstance(figures, dict):
         raise BundleError(f"{proof} is no proof of compiled graphs: remove {folder}")
     return Compiled(folder, precision, figures)
+
+
+def refusal(compiled_dir: Path, bundle: Bundle, precision: str) -> str:
+    """Return why a bundle cannot be compiled, if that was found before; else nothing."""
+    try:
+        return _refusal_file(compiled_dir, bundle, precision).read_text(encoding="utf-8").strip()
+    except OSError:
+        return ""
+
+
+def remember_refusal(compiled_dir: Path, bundle: Bundle, precision: str, reason: str) -> None:
+    """Keep why a bundle cannot be compiled, so that not every start tries again."""
+    file = _refusal_file(compiled_dir, bundle, precision)
+    file.write_text(f"{reason}\n", encoding="utf-8")
+
+
+def _refusal_file(compiled_dir: Path, bundle: Bundle, precision: str) -> Path:
+    folder = compiled_folder(compiled_dir, bundle, precision)
+    return folder.with_name(f"{folder.name}.refused")

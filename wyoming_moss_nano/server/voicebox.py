@@ -1,5 +1,6 @@
 """What it takes to speak: voices at once, an engine as soon as its model is there."""
 
+import threading
 from dataclasses import dataclass
 from typing import Final
 
@@ -31,6 +32,7 @@ class Voicebox:
         self.kind = kind
         self._speaker: Speaker | None = None
         self._waiting_for = "the model is not there yet"
+        self._is_ready = threading.Event()
 
     @property
     def sample_rate(self) -> int:
@@ -50,8 +52,13 @@ class Voicebox:
         return self._speaker
 
     def ready(self, speaker: Speaker) -> None:
-        """Speak from now on."""
+        """Speak with this from now on."""
         self._speaker = speaker
+        self._is_ready.set()
+
+    def wait_ready(self, seconds: float) -> bool:
+        """Wait for so long at most until something speaks; return whether it does."""
+        return self._is_ready.wait(seconds)
 
     def wait_for(self, what: str) -> None:
         """Note what stands between now and speaking, for those who ask meanwhile."""

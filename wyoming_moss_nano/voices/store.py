@@ -146,6 +146,10 @@ class VoiceStore:
         offer = self._offers[self._known(name)]
         return f"{offer.description} ({', '.join(offer.languages)}; {offer.origin})"
 
+    def enrolled_names(self) -> list[str]:
+        """Return the names of voices that the user has added."""
+        return [name for name, offer in self._offers.items() if offer.origin.startswith("enrolled")]
+
     def recordings(self) -> list[str]:
         """Return the names of voices that are made of recordings the voices file lists."""
         return [name for name, offer in self._offers.items() if offer.origin == "voices file"]

@@ -14,7 +14,7 @@ from ..graph_writer import FLOAT, GraphWriter
 from .weights import Linear, Values
 from .weights_file import WeightsFile
 
-_INT8_MOST: Final = 127
+INT8_MOST: Final = 127
 # Rows of zeros have no largest value to divide by.
 _LEAST_SCALE: Final = 1e-30
 
@@ -67,7 +67,7 @@ class Int8(Arithmetic):
             processor adds two products in 16 bits, which 127 would overflow.
     """
 
-    def __init__(self, graph: GraphWriter, file: WeightsFile, levels: int) -> None:
+    def __init__(self, graph: GraphWriter, file: WeightsFile, levels: int = INT8_MOST) -> None:
         super().__init__(graph, file)
         self._levels = levels
         self._rows: dict[str, tuple[str, str]] = {}
@@ -106,5 +106,5 @@ class Int8(Arithmetic):
 
 def quantized_columns(weight: Values) -> tuple[NDArray[np.int8], Values]:
     """Return a weight [in, out] as int8, and the float32 scale [out] of each column."""
-    scale = np.maximum(np.abs(weight).max(axis=0), _LEAST_SCALE) / np.float32(_INT8_MOST)
+    scale = np.maximum(np.abs(weight).max(axis=0), _LEAST_SCALE) / np.float32(INT8_MOST)
     return np.rint(weight / scale).astype(np.int8), scale.astype(np.float32)

@@ -9,14 +9,10 @@ import numpy as np
 import onnx
 from onnx import NodeProto, TensorProto, external_data_helper, numpy_helper
 
-from ...errors import BundleError
+from ..compiled import CannotCompileError
 from .weights import Linear, Norm, Values
 
 _MATRIX: Final = 2  # dimensions
-
-
-class UnknownStructureError(BundleError):
-    """A graph is built in a way the compiler does not know; the published graphs still run."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +35,7 @@ class PublishedGraph:
     """The nodes and weights of one .onnx file; weights stay on disk until they are read.
 
     Raises:
-        UnknownStructureError: it cannot be read as an ONNX graph.
+        CannotCompileError: it cannot be read as an ONNX graph.
     """
 
     def __init__(self, path: Path) -> None:
@@ -47,16 +43,16 @@ class PublishedGraph:
         try:
             self._graph = onnx.load(str(path), load_external_data=False).graph
         except Exception as error:  # protobuf's and onnx's errors have no common base
-            raise UnknownStructureError(f"{path} cannot be read: {error}") from error
+            raise CannotCompileError(f"{path} cannot be read: {error}") from error
         self._stored = {tensor.name: tensor for tensor in self._graph.initializer}
         self._producers = {name: node for node in self._graph.node for name in node.output}
         for node in self._graph.node:
             if node.op_type == "Constant":
                 self._stored[node.output[0]] = _constant(node)
 
-    def refuse(self, what: str) -> UnknownStructureError:
+    def refuse(self, what: str) -> CannotCompileError:
         """Return the error that this graph is not built as expected."""
-        return UnknownStructureError(f"{self._path.name} cannot be compiled: {what}")
+        return CannotCompileError(f"{self._path.name} cannot be compiled: {what}")
 
     def norms(self) -> list[Norm]:
         """Return the LayerNorms in the order of the residual stream."""

@@ -7,6 +7,9 @@ from ..metadata import ModelConfig
 from .published import Product, PublishedGraph
 from .weights import Block, GlobalWeights, LocalWeights, Norm, Transformer, Values
 
+# Heads of other widths are refused by ONNX Runtime's operator for attention.
+_HEAD_WIDTH_UNIT = 16
+
 # Of one layer, in graph order: queries with keys and values, attention out, MLP in, MLP out.
 _PRODUCTS_PER_LAYER = 4
 _NORMS_PER_LAYER = 2
@@ -16,9 +19,12 @@ def read_global(bundle: Bundle) -> GlobalWeights:
     """Read the global transformer from the prefill graph.
 
     Raises:
-        UnknownStructureError: the graph is not built as the publisher's exporter builds it.
+        CannotCompileError: the graph is not built as the publisher's exporter builds it.
     """
     graph, config = PublishedGraph(bundle.tts_graphs.paths["prefill"]), bundle.config
+    for width in (config.head_dim, config.local_head_dim):
+        if width % _HEAD_WIDTH_UNIT:
+            raise graph.refuse(f"its heads are {width} wide, no multiple of {_HEAD_WIDTH_UNIT}")
     tables: dict[int, str] = {}
     for lookup in graph.lookups("input_ids"):
         if len(lookup.columns) != 1 or not lookup.columns.isdisjoint(tables):
@@ -42,7 +48,7 @@ def read_local(bundle: Bundle) -> LocalWeights:
     """Read the local transformer from the graph that samples a whole frame.
 
     Raises:
-        UnknownStructureError: the graph is not built as the publisher's exporter builds it.
+        CannotCompileError: the graph is not built as the publisher's exporter builds it.
     """
     graph = PublishedGraph(bundle.tts_graphs.paths["local_fixed_sampled_frame"])
     config = bundle.config

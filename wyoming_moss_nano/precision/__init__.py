@@ -1,0 +1,1 @@
+"""How exactly the model computes: compiling graphs, proving them, and choosing among them."""
