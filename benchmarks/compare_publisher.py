@@ -164,7 +164,7 @@ class Ours:
     def __init__(self, bundle: Bundle, sessions: Sessions, mode: str, most_frames: int) -> None:
         # the cap is never below its base
         patient = replace(bundle, rules=replace(bundle.rules, cap_base=most_frames))
-        self._generator = exact_language(patient, sessions).generator
+        self._generator = exact_language(patient, sessions).generator(patient)
         self._mode = mode
         self._most_frames = most_frames
         self._layout = PromptLayout.of(bundle)

@@ -29,7 +29,7 @@ def generate(tiny_bundle):
     sessions = Sessions(tiny_bundle, threads=1)
 
     def run(bundle=tiny_bundle, tokens=8, max_frames=375):
-        generator = exact_language(bundle, sessions).generator
+        generator = exact_language(bundle, sessions).generator(bundle)
         piece = open_piece(generator, bundle, tokens, max_frames)
         frames = []
         while (frame := generator.next_frames([piece])[0]) is not None:
@@ -48,7 +48,7 @@ def test_the_model_stops_by_itself(generate, caplog):
 
 
 def test_an_ended_piece_stays_ended(tiny_bundle):
-    generator = exact_language(tiny_bundle, Sessions(tiny_bundle, threads=1)).generator
+    generator = exact_language(tiny_bundle, Sessions(tiny_bundle, threads=1)).generator(tiny_bundle)
     piece = open_piece(generator, tiny_bundle, max_frames=2)
 
     made = [generator.next_frames([piece])[0] is not None for _ in range(4)]
@@ -103,7 +103,7 @@ def test_values_that_are_no_numbers_are_an_error(tiny_bundle):
             return Graph()
 
     sessions = Broken(tiny_bundle, threads=1)
-    generator = exact_language(tiny_bundle, sessions).generator
+    generator = exact_language(tiny_bundle, sessions).generator(tiny_bundle)
     piece = open_piece(generator, tiny_bundle)
 
     with pytest.raises(SpeechError, match="no numbers"):

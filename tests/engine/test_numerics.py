@@ -147,7 +147,7 @@ def assert_same_frames(found, restated):
     [("fixed", (1, 1234)), ("full", (1, 1234)), ("greedy", (1,))],
 )
 def test_pieces_are_equal_frame_for_frame(tiny_engine, tiny_bundle, sessions, model, mode, seeds):
-    generator = exact_language(tiny_bundle, sessions).generator
+    generator = exact_language(tiny_bundle, sessions).generator(tiny_bundle)
     compared = made = 0
     for voice, text, seed in itertools.product(VOICES, TEXTS, seeds):
         (ids,) = tiny_engine.pieces(text)

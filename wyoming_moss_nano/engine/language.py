@@ -8,8 +8,8 @@ from ..model.compiled import Compiled, CompiledSessions
 from ..model.sessions import Sessions
 from .compiled import CompiledSamplers, CompiledTransformer
 from .exact import ExactTransformer
-from .generator import Generator
-from .local import PublishedSamplers
+from .generator import Generator, Transformer
+from .local import FrameSamplers, PublishedSamplers
 
 # More rows than this in one call cost nearly as much as calls of their own would.
 _MOST_TOGETHER: Final = 8
@@ -23,15 +23,19 @@ class LanguageModel:
     """
 
     precision: str
-    generator: Generator[Any]
+    transformer: Transformer[Any]
+    samplers: FrameSamplers
     most_together: int
+
+    def generator(self, bundle: Bundle) -> Generator[Any]:
+        """Return what makes frames by the rules of a bundle."""
+        return Generator(bundle, self.transformer, self.samplers)
 
 
 def exact_language(bundle: Bundle, sessions: Sessions) -> LanguageModel:
     """Return the language model of the published graphs."""
     transformer = ExactTransformer(bundle, sessions)
-    samplers = PublishedSamplers(bundle, sessions)
-    return LanguageModel("exact", Generator(bundle, transformer, samplers), 1)
+    return LanguageModel("exact", transformer, PublishedSamplers(bundle, sessions), 1)
 
 
 def compiled_language(
@@ -41,6 +45,4 @@ def compiled_language(
     graphs = CompiledSessions(compiled, threads)
     transformer = CompiledTransformer(bundle, graphs)
     samplers = CompiledSamplers(PublishedSamplers(bundle, sessions), graphs)
-    return LanguageModel(
-        compiled.precision, Generator(bundle, transformer, samplers), _MOST_TOGETHER
-    )
+    return LanguageModel(compiled.precision, transformer, samplers, _MOST_TOGETHER)

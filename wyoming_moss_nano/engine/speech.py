@@ -341,7 +341,7 @@ class Engine:
         self.codec = codec
         self.precision = language.precision
         self.most_together = language.most_together
-        self._generator = language.generator
+        self._generator = language.generator(bundle)
         self._tokenizer = TextTokenizer(bundle)
 
     @classmethod
