@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from . import __version__
 from .commands import fetch, model, precision, voice
+from .commands.bench import bench
 from .commands.say import say
 from .commands.serve import probe, serve
 from .commands.workspace import Workspace
@@ -170,6 +171,26 @@ def _parser() -> argparse.ArgumentParser:
 
     asked = _command(commands, "probe", probe, "ask a server what it offers", ())
     asked.add_argument("server", nargs="?", default=_DEFAULT_SERVER, metavar="URI")
+
+    compare = _command(
+        commands,
+        "bench",
+        bench,
+        "measure what each precision of the model costs on this machine",
+        ("model", "data_dir", "voices", "voices_dir", "log_level"),
+    )
+    compare.set_defaults(log_default="info")
+    compare.add_argument(
+        "--bundle",
+        default="",
+        metavar="PATH|full-random",
+        help="a model by its path, or one of the official size with random weights; default: "
+        "the chosen model",
+    )
+    compare.add_argument(
+        "--threads", type=int, default=1, metavar="N", help="of single steps (default: 1)"
+    )
+    compare.add_argument("--json", action="store_true", help="for programs")
 
     _add_voice_commands(commands)
     _add_model_commands(commands)

@@ -50,18 +50,29 @@ def _precisions(precision: Precision) -> dict[str, str]:
 
 def random(parsed: argparse.Namespace, _workspace: Workspace) -> None:
     """Write a bundle with random weights."""
+    tell(str(random_bundle_folder(parsed.size, parsed.weights_seed, parsed.directory)))
+
+
+def random_bundle_folder(size: str, seed: int, folder: Path | None = None) -> Path:
+    """Return a folder with a random bundle, which is made if it is not there.
+
+    Args:
+        size: tiny or official.
+        seed: decides its weights.
+        folder: where; without it, in the user's cache.
+    """
     try:
         from ..model import random_bundle  # noqa: PLC0415 - needs the extra
     except ImportError as error:
         raise SettingsError(
             f"random bundles need the package {error.name}: pip install 'wyoming-moss-nano[all]'"
         ) from error
-    size = {"tiny": random_bundle.TINY, "official": random_bundle.OFFICIAL}[parsed.size]
-    folder = parsed.directory or _cache_dir() / f"random-{parsed.size}-{parsed.weights_seed}"
+    dimensions = {"tiny": random_bundle.TINY, "official": random_bundle.OFFICIAL}[size]
+    folder = folder or _cache_dir() / f"random-{size}-{seed}"
     if not (folder / "complete").exists():
-        random_bundle.build_random_bundle(folder, size, seed=parsed.weights_seed)
+        random_bundle.build_random_bundle(folder, dimensions, seed=seed)
         (folder / "complete").touch()
-    tell(str(folder))
+    return folder
 
 
 def _cache_dir() -> Path:

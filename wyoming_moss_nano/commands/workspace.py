@@ -42,6 +42,10 @@ class Workspace:
             self.settings.default_voice,
         )
 
+    def reference_voices(self, bundle: Bundle) -> VoiceStore:
+        """Return this project's own references as voices of a bundle."""
+        return VoiceStore({}, bundle.rules.languages, bundle.codec_id, self.places)
+
     def official_voices(self) -> VoiceStore:
         """Return the voices that will speak once the official model is there.
 

@@ -1,0 +1,1 @@
+"""What each precision costs on this machine, measured side by side."""
