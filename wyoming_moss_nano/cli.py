@@ -89,11 +89,6 @@ example:
 """
 
 
-def run() -> None:
-    """Run the command line of this process and exit."""
-    sys.exit(main(sys.argv[1:]))
-
-
 def main(arguments: Sequence[str]) -> int:
     """Run one command; return 0, or 1 where it failed, or 2 where it was asked for wrongly."""
     parsed = _parser().parse_args(_with_command(arguments))
