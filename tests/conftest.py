@@ -1,6 +1,7 @@
 """Bundles and engines every test can use: the embedded one, and the tiny random one made here."""
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -54,15 +55,21 @@ def compiled(tiny_bundle: Bundle, compiled_dir: Path) -> Callable[[str], Compile
 
 
 @pytest.fixture(scope="session")
-def compiled_engine(
+def new_compiled_engine(
     tiny_bundle: Bundle, compiled: Callable[[str], Compiled]
 ) -> Callable[[str], Engine]:
-    """Open an engine, one's own, that speaks with the tiny bundle's compiled graphs."""
+    """Open an engine of one's own that speaks with the tiny bundle's compiled graphs."""
 
     def of(precision: str) -> Engine:
         return Engine.load(tiny_bundle, 1, compiled(precision))
 
     return of
+
+
+@pytest.fixture(scope="session")
+def compiled_engine(new_compiled_engine: Callable[[str], Engine]) -> Callable[[str], Engine]:
+    """The engine of a precision that tests share, as loading its graphs takes a while."""
+    return cache(new_compiled_engine)
 
 
 @pytest.fixture(scope="session")

@@ -32,6 +32,16 @@ def engine(compiled_engine, precision):
     return compiled_engine(precision)
 
 
+@pytest.fixture
+def own_engine(new_compiled_engine, precision):
+    return new_compiled_engine(precision)
+
+
+@pytest.fixture
+def transformer(tiny_bundle, compiled, precision):
+    return CompiledTransformer(tiny_bundle, CompiledSessions(compiled(precision), threads=1))
+
+
 def opened(engine, text=TEXT, seed=1, voice=0, mode="fixed", frames=12):
     reference = list(engine.bundle.builtin_voices.values())[voice]
     options = SpeechOptions(seed=seed, sample_mode=mode, max_frames=frames)
@@ -79,6 +89,23 @@ def test_another_seed_is_other_speech_unless_nothing_is_left_to_chance(engine):
 
 
 # A row's result does not depend on the other rows
+
+
+def test_a_row_is_the_same_bit_for_bit_whatever_shares_its_call(transformer, tiny_bundle):
+    generator = np.random.default_rng(0)
+    voices = list(tiny_bundle.builtin_voices.values())
+
+    def eight():
+        opened = [transformer.open(voices[i % 3], list(range(280, 281 + i))) for i in range(8)]
+        transformer.read([(reading, None) for reading in opened])
+        return opened
+
+    codes = generator.integers(0, 64, (8, 16)).astype(np.int32)
+    alone = [transformer.read([step])[0] for step in zip(eight(), codes, strict=True)]
+
+    for entries in (2, 4, 8):
+        steps = list(zip(eight(), codes, strict=True))[:entries]
+        np.testing.assert_array_equal(transformer.read(steps), alone[:entries])
 
 
 @pytest.mark.parametrize("mode", ["fixed", "greedy"])
@@ -152,11 +179,11 @@ def test_who_is_left_out_of_a_step_is_not_touched_by_it(engine):
     assert heard == [alone]
 
 
-def test_a_piece_that_is_given_up_leaves_its_slot_to_the_next(engine, tiny_bundle):
-    memory = engine._generator._transformer._memory
+def test_a_piece_that_is_given_up_leaves_its_slot_to_the_next(own_engine, tiny_bundle):
+    memory = own_engine._generator._transformer._memory
     slots = set()
     for seed in range(10):
-        utterance = opened(engine, seed=seed)
+        utterance = opened(own_engine, seed=seed)
         utterance.step()
         slots.add(utterance._piece.reading.slot)
         utterance.close()
@@ -165,10 +192,9 @@ def test_a_piece_that_is_given_up_leaves_its_slot_to_the_next(engine, tiny_bundl
     assert memory._lengths == {}
 
 
-def test_two_engines_share_nothing(compiled_engine, precision):
-    first, second = (compiled_engine(precision) for _ in range(2))
-    alone = [frames_of(opened(first, seed=1)), frames_of(opened(second, seed=2))]
-    utterances = [opened(first, seed=1), opened(second, seed=2)]
+def test_two_engines_share_nothing(engine, own_engine):
+    alone = [frames_of(opened(engine, seed=1)), frames_of(opened(own_engine, seed=2))]
+    utterances = [opened(engine, seed=1), opened(own_engine, seed=2)]
     heard = [[], []]
 
     while not all(utterance.idle for utterance in utterances):
@@ -179,11 +205,6 @@ def test_two_engines_share_nothing(compiled_engine, precision):
 
 
 # The rows before the text
-
-
-@pytest.fixture
-def transformer(tiny_bundle, compiled, precision):
-    return CompiledTransformer(tiny_bundle, CompiledSessions(compiled(precision), threads=1))
 
 
 @pytest.fixture
@@ -228,13 +249,13 @@ def test_a_voice_is_read_once(transformer, tiny_bundle, runs):
     assert runs == [(1, rows[0]), after, (1, rows[1]), after, after, after, after]
 
 
-def test_a_speech_of_several_pieces_reads_its_voice_once(engine, runs):
-    layout = engine._generator._transformer._layout
-    utterance = opened(engine, TWO)
+def test_a_speech_of_several_pieces_reads_its_voice_once(own_engine, runs):
+    layout = own_engine._generator._transformer._layout
+    utterance = opened(own_engine, TWO)
 
     pieces = sum(isinstance(event, PieceEnd) for event in iter(utterance.step, None))
 
-    reference = next(iter(engine.bundle.builtin_voices.values()))
+    reference = next(iter(own_engine.bundle.builtin_voices.values()))
     assert pieces > 1
     assert runs.count((1, len(layout.voice_rows(reference)))) == 1
 
@@ -264,21 +285,21 @@ def test_a_voice_that_fits_nowhere_is_not_kept():
     assert kept.nbytes == 0
 
 
-def test_a_voice_that_is_not_kept_speaks_all_the_same(engine):
-    expected = frames_of(opened(engine))
-    engine._generator._transformer._prefixes = PrefixCache(budget=0)
+def test_a_voice_that_is_not_kept_speaks_all_the_same(own_engine):
+    expected = frames_of(opened(own_engine))
+    own_engine._generator._transformer._prefixes = PrefixCache(budget=0)
 
-    assert frames_of(opened(engine)) == expected
+    assert frames_of(opened(own_engine)) == expected
 
 
 # Room for keys and values
 
 
 def test_rows_and_slots_beyond_the_first_buffers_change_nothing(
-    compiled_engine, precision, monkeypatch
+    new_compiled_engine, precision, monkeypatch
 ):
     def speeches():
-        engine = compiled_engine(precision)
+        engine = new_compiled_engine(precision)
         utterances = [opened(engine, TWO, seed) for seed in range(6)]
         heard = [[] for _ in utterances]
         while not all(utterance.idle for utterance in utterances):
@@ -298,10 +319,10 @@ def test_rows_and_slots_beyond_the_first_buffers_change_nothing(
 
 
 def test_a_piece_of_more_than_512_rows_goes_on_as_the_published_graphs_do(
-    compiled_engine, tiny_engine
+    new_compiled_engine, tiny_engine
 ):
     reference = np.tile(tiny_engine.bundle.builtin_voices["alder"], (30, 1))
-    engine = compiled_engine("fp32")
+    engine = new_compiled_engine("fp32")
     (ids,) = engine.pieces(TEXT)
 
     ours, published = (
@@ -314,17 +335,19 @@ def test_a_piece_of_more_than_512_rows_goes_on_as_the_published_graphs_do(
     assert engine._generator._transformer._memory.capacity > 512
 
 
-def test_a_piece_that_is_longer_than_compiled_graphs_can_be_is_one_clear_error(engine, tiny_bundle):
+def test_a_piece_that_is_longer_than_compiled_graphs_can_be_is_one_clear_error(
+    own_engine, tiny_bundle
+):
     reference = np.resize(tiny_bundle.builtin_voices["alder"], (MOST_ROWS, 16))
-    expected = frames_of(opened(engine))
-    utterance = engine.utter([[280]], reference, SpeechOptions())
+    expected = frames_of(opened(own_engine))
+    utterance = own_engine.utter([[280]], reference, SpeechOptions())
 
     with pytest.raises(SpeechError, match="use a shorter text or --precision exact"):
         utterance.step()
     utterance.close()
 
-    assert frames_of(opened(engine)) == expected
-    assert engine._generator._transformer._memory._lengths == {}
+    assert frames_of(opened(own_engine)) == expected
+    assert own_engine._generator._transformer._memory._lengths == {}
 
 
 def test_a_freed_slot_is_the_first_to_be_taken_again(tiny_bundle):
