@@ -100,6 +100,11 @@ def remember_refusal(compiled_dir: Path, bundle: Bundle, precision: str, reason:
     file.write_text(f"{reason}\n", encoding="utf-8")
 
 
+def forget_refusal(compiled_dir: Path, bundle: Bundle, precision: str) -> None:
+    """Forget that a bundle could not be compiled: now it has been."""
+    _refusal_file(compiled_dir, bundle, precision).unlink(missing_ok=True)
+
+
 def _refusal_file(compiled_dir: Path, bundle: Bundle, precision: str) -> Path:
     folder = compiled_folder(compiled_dir, bundle, precision)
     return folder.with_name(f"{folder.name}.refused")
