@@ -23,7 +23,7 @@ GOOD = Proof(
 NOT_A_NUMBER = float("nan")
 
 
-def test_fp32_makes_the_same_hundred_frames_with_the_same_logits(tiny_bundle, compiled):
+def test_fp32_makes_the_same_hundred_frames_with_the_same_logits(compiled):
     figures = compiled("fp32").figures
 
     assert figures["frames"] == PROOF_FRAMES == 100
@@ -31,7 +31,7 @@ def test_fp32_makes_the_same_hundred_frames_with_the_same_logits(tiny_bundle, co
     assert figures["first_difference"] == -1
     assert figures["logit_error"] <= 1e-4
     assert figures["stop_agreement"] == 1.0
-    assert figures["greedy_agreement"] == (1.0,) * 16
+    assert set(figures["greedy_agreement"]) == {1.0}
 
 
 def test_int8_stays_close_and_says_how_close(compiled):
