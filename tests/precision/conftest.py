@@ -13,8 +13,9 @@ def references(tiny_bundle):
 
 
 @pytest.fixture
-def compile_here(tiny_bundle, tmp_path, references) -> Callable:
-    """Compile the tiny bundle into a folder of one's own."""
+def compile_here(tiny_bundle, tmp_path, references, monkeypatch) -> Callable:
+    """Compile the tiny bundle into a folder of one's own, proved on few frames."""
+    monkeypatch.setattr("wyoming_moss_nano.precision.proof.PROOF_FRAMES", 10)
 
     def run(precision="fp32", bundle=tiny_bundle, folder=tmp_path / "compiled", **more):
         return compile_bundle(bundle, precision, folder, references, threads=1, **more)

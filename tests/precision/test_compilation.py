@@ -13,7 +13,6 @@ import pytest
 from wyoming_moss_nano.errors import BundleError
 from wyoming_moss_nano.model.compiled import (
     CannotCompileError,
-    compiled_folder,
     find_compiled,
     refusal,
 )
@@ -147,16 +146,36 @@ def test_a_folder_that_cannot_be_written_is_told(compile_here, tmp_path):
         compile_here()
 
 
-@pytest.mark.parametrize("content", ["", "[1]", "{", "\0" * 100])
-def test_graphs_whose_proof_is_damaged_are_told_with_their_folder(
-    compile_here, tiny_bundle, tmp_path, content
-):
-    folder = compiled_folder(tmp_path / "compiled", tiny_bundle, "fp32")
-    folder.mkdir(parents=True)
-    (folder / "proof.json").write_text(content)
+def proof_without(change):
+    def damage(folder):
+        proof = json.loads((folder / "proof.json").read_text())
+        (folder / "proof.json").write_text(json.dumps(change(proof)))
 
-    with pytest.raises(BundleError, match=f"remove {folder}"):
-        find_compiled(tmp_path / "compiled", tiny_bundle, "fp32")
+    return damage
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda folder: (folder / "proof.json").unlink(),
+        lambda folder: (folder / "proof.json").write_bytes(b""),
+        lambda folder: (folder / "proof.json").write_bytes(bytes(100)),
+        proof_without(list),
+        proof_without(lambda proof: {}),
+        lambda folder: (folder / "language.onnx").unlink(),
+        lambda folder: (folder / "weights.data").write_bytes(b"cut off"),
+    ],
+)
+def test_graphs_that_were_damaged_are_told_and_compiled_again(
+    compile_here, tiny_bundle, tmp_path, caplog, damage
+):
+    whole = compile_here().folder
+    damage(whole)
+
+    assert find_compiled(tmp_path / "compiled", tiny_bundle, "fp32") is None
+    assert f"{whole} are damaged" in caplog.text
+    assert compile_here().folder == whole
+    assert find_compiled(tmp_path / "compiled", tiny_bundle, "fp32") is not None
 
 
 # Interrupted, and two at once

@@ -19,6 +19,7 @@ from ..model.compiled import (
     CannotCompileError,
     Compiled,
     compiled_folder,
+    file_sizes,
     find_compiled,
     forget_refusal,
     remember_refusal,
@@ -102,9 +103,14 @@ def _compile(
     )
     proof.check(precision, bundle.rules.kind)
     on_progress(100)
-    figures = {**proof.figures(), "seconds": round(time.monotonic() - started, 1)}
+    figures = {
+        **proof.figures(),
+        "seconds": round(time.monotonic() - started, 1),
+        "files": file_sizes(unfinished),
+    }
     (unfinished / PROOF_FILE).write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
     _sync(unfinished)
+    remove_compiled(unfinished.parent, bundle, precision)
     folder = compiled_folder(unfinished.parent, bundle, precision)
     unfinished.rename(folder)
     forget_refusal(unfinished.parent, bundle, precision)
