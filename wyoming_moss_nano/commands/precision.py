@@ -68,7 +68,7 @@ class Precision:
         return Engine.load(self.bundle, self._settings.threads, self.compiled())
 
     def obstacle(self) -> str:
-        """Return why compiling need not be tried, or an empty text."""
+        """Return why compiling is not possible, or an empty text."""
         if not self.bundle.rules.prefix_reuse:
             return "this model is built in another way than the published one"
         if importlib.util.find_spec("onnx") is None:
@@ -76,23 +76,22 @@ class Precision:
         return ""
 
     def missing(self) -> bool:
-        """Whether graphs should be compiled first; the log says what stands in the way, if any."""
+        """Whether graphs should be compiled first."""
+        return self._incomplete() and not self._reason()
+
+    def tell_reason(self) -> None:
+        """Log why there are no compiled graphs, where the settings ask for them."""
+        if not self._incomplete():
+            return
         wanted = self._settings.precision
-        if self._chosen() == "exact" or self.compiled() is not None:
-            return False
-        first = "fp32" if wanted == "auto" else wanted
-        obstacle = self.obstacle() or refusal(self.compiled_dir, self.bundle, first)
-        if not obstacle:
-            return True
         # a model of our own that is small enough needs no compiling
         quiet = wanted == "auto" and not self.bundle.rules.prefix_reuse
         _LOGGER.log(
             logging.DEBUG if quiet else logging.WARNING,
             "Speaking with --precision exact, not %s: %s",
             wanted,
-            obstacle,
+            self._reason(),
         )
-        return False
 
     def compile(self, on_progress: _OnProgress, cancelled: threading.Event) -> bool:
         """Compile in a process of its own; return whether that was done and not cancelled.
@@ -107,6 +106,14 @@ class Precision:
     def _settings(self) -> Settings:
         return self.workspace.settings
 
+    def _incomplete(self) -> bool:
+        return self._chosen() != "exact" and self.compiled() is None
+
+    def _reason(self) -> str:
+        wanted = self._settings.precision
+        first = "fp32" if wanted == "auto" else wanted
+        return self.obstacle() or refusal(self.compiled_dir, self.bundle, first)
+
     def _chosen(self) -> str:
         if self._settings.precision != "auto":
             return self._settings.precision
@@ -120,11 +127,15 @@ def engine_for(workspace: Workspace, bundle: Bundle) -> Engine:
     Under ``auto`` compiled graphs are used if they are there.
     """
     precision = Precision(workspace, bundle)
-    if workspace.settings.precision != "auto" and precision.missing():
+    if workspace.settings.precision == "auto":
+        return precision.engine()
+    if precision.missing():
         try:
             precision.compile(ProgressLines(), threading.Event())
         except BundleError as error:
             _LOGGER.warning("Speaking with --precision exact: %s", error)
+    else:
+        precision.tell_reason()
     return precision.engine()
 
 
