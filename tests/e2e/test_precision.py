@@ -1,6 +1,5 @@
 """A server that compiles its model while it speaks already, and speaks better from then on."""
 
-import json
 import signal
 import sys
 import time
@@ -33,7 +32,12 @@ def wait_for(server, text, patience=60.0):
         time.sleep(0.02)
 
 
-@pytest.mark.parametrize("precision", ["fp32", "int8", "auto"])
+def loaded(server):
+    lines = server.log.splitlines()
+    return {line.split("Loaded ")[1].split()[0] for line in lines if "Loaded " in line}
+
+
+@pytest.mark.parametrize("precision", ["int8", "auto"])
 async def test_a_server_answers_and_speaks_while_it_compiles_and_better_after_it(
     serve_tiny, tmp_path, precision
 ):
@@ -58,23 +62,10 @@ async def test_a_server_answers_and_speaks_while_it_compiles_and_better_after_it
     await again.speaks()
     assert "Compiling" not in again.log
     assert f"Speaking with precision {chosen}" in again.log
+    assert {"language.onnx", "sampled_frame.onnx"} <= loaded(again)
+    assert not any(name.startswith("moss_tts") for name in loaded(again))
+    assert "moss_audio_tokenizer_encode.onnx" not in loaded(again)
     assert again.end() == 0
-
-
-async def test_published_graphs_are_not_loaded_where_compiled_ones_speak(serve_tiny):
-    server = serve_tiny("--precision", "int8")
-    wait_for(server, "Speaking with precision int8")
-    assert server.end() == 0
-
-    server = serve_tiny("--precision", "int8", "--log-level", "debug")
-    await server.speaks()
-
-    names = {
-        line.split("Loaded ")[1].split()[0] for line in server.log.splitlines() if "Loaded " in line
-    }
-    assert names >= {"language.onnx", "sampled_frame.onnx", "moss_audio_tokenizer_decode_step.onnx"}
-    assert not any(name.startswith("moss_tts") for name in names)
-    assert "moss_audio_tokenizer_encode.onnx" not in names
 
 
 async def test_the_embedded_model_speaks_exactly_and_nothing_is_said_of_it(serve, launch):
@@ -140,22 +131,16 @@ async def test_a_model_that_cannot_be_compiled_is_tried_once_and_speaks_exactly(
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-async def test_a_server_that_is_told_to_stop_stops_compiling(serve_tiny, tmp_path, number):
+async def test_a_server_that_is_told_to_stop_stops_compiling(serve_tiny, number):
     server = serve_tiny("--precision", "fp32")
     wait_for(server, "Compiling the model")
 
     assert server.end(number) == 0
 
     assert "Traceback" not in server.log
-    again = serve_tiny("--precision", "fp32")
-    wait_for(again, "Speaking with precision fp32")
-    await again.speaks()
-    assert again.end() == 0
 
 
-async def test_a_server_that_is_killed_while_it_compiles_compiles_at_its_next_start(
-    serve_tiny, tmp_path
-):
+async def test_a_server_that_is_killed_while_it_compiles_compiles_at_its_next_start(serve_tiny):
     server = serve_tiny("--precision", "int8")
     wait_for(server, "Compiling the model")
     server.end(signal.SIGKILL)
@@ -166,26 +151,8 @@ async def test_a_server_that_is_killed_while_it_compiles_compiles_at_its_next_st
     assert again.end() == 0
 
 
-async def test_a_choice_that_cannot_be_read_is_made_again(serve_tiny, tmp_path):
-    server = serve_tiny()
-    wait_for(server, "Speaking with precision")
-    assert server.end() == 0
-    choice = tmp_path / "data" / "compiled" / "choice.json"
-    chosen = json.loads(choice.read_text())
-    choice.write_bytes(b"\0\0")
-
-    again = serve_tiny()
-    wait_for(again, "Speaking with precision")
-    await again.speaks()
-
-    assert json.loads(choice.read_text()).keys() == chosen.keys()
-    assert "WARNING" not in again.log
-    assert again.end() == 0
-
-
-@pytest.mark.parametrize("mode", ["greedy", "full"])
-async def test_every_way_of_choosing_codes_speaks_with_compiled_graphs(serve_tiny, mode):
-    server = serve_tiny("--precision", "fp32", "--sample-mode", mode)
+async def test_codes_that_the_host_chooses_are_the_same_with_compiled_graphs(serve_tiny):
+    server = serve_tiny("--precision", "fp32", "--sample-mode", "full")
     async with server.connect() as client:
         before = await client.say("Good night.")
         wait_for(server, "Speaking with precision fp32")
