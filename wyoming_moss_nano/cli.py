@@ -12,6 +12,7 @@ from typing import Any, Final
 from . import __version__
 from .commands import fetch, model, precision, voice
 from .commands.bench import bench
+from .commands.doctor import doctor
 from .commands.say import say
 from .commands.serve import probe, serve
 from .commands.workspace import Workspace
@@ -186,6 +187,14 @@ def _parser() -> argparse.ArgumentParser:
         "--threads", type=int, default=1, metavar="N", help="of single steps (default: 1)"
     )
     compare.add_argument("--json", action="store_true", help="for programs")
+
+    _command(
+        commands,
+        "doctor",
+        doctor,
+        "print what this machine is, how fast it speaks, and which settings suit it",
+        ("model", "data_dir", "threads", "voices", "voices_dir", "default_voice", "log_level"),
+    )
 
     _add_voice_commands(commands)
     _add_model_commands(commands)

@@ -67,15 +67,6 @@ class Machine:
         flags = found.group(1).split() if found else []
         return tuple(flag for flag in _INT8_FLAGS if flag in flags)
 
-    @property
-    def sums_overflow(self) -> bool:
-        """Whether 8-bit products of full range can overflow in the processor.
-
-        x86 without VNNI adds two products of unsigned and signed bytes in 16 bits.
-        """
-        x86 = platform.machine().lower() in ("x86_64", "amd64", "i686")
-        return x86 and not {"avx512_vnni", "avx_vnni"}.intersection(self.int8_flags)
-
     def free_megabytes(self, path: Path) -> float:
         """Return the free disk where a path is or will be, in MB."""
         existing = next(folder for folder in (path, *path.absolute().parents) if folder.exists())

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from ..bench.endless import EndlessEngine
 from ..engine.codec import Codec
 from ..engine.prompt import Codes
 from ..engine.speech import Engine
@@ -212,7 +213,7 @@ def _compile(settings: Settings, log_level: int, on_progress: _OnProgress) -> No
     reference = next(iter(references.values()))
 
     def measure(compiled: Compiled) -> float:
-        return real_time_factor(Engine.load(bundle, threads, compiled), reference)
+        return real_time_factor(EndlessEngine(bundle, threads, compiled), reference)
 
     factors = {"fp32": measure(compile_to("fp32", 0, 50))}
     if factors["fp32"] > MOST_REAL_TIME_FACTOR:
