@@ -226,6 +226,7 @@ def test_where_fp32_is_not_good_enough_auto_gives_up_and_remembers(
     precision = commands.Precision(workspace(), tiny_bundle)
     assert not precision.missing()
     assert precision.engine().precision == "exact"
+    precision.tell_reason()
     (warning,) = (record for record in caplog.records if record.levelname == "WARNING")
     assert "--precision exact, not auto: largest difference of logits" in warning.getMessage()
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from wyoming_moss_nano.model.compiled import CannotCompileError
+from wyoming_moss_nano.model.compiled import CannotCompileError, Compiled
 from wyoming_moss_nano.model.compiler import arithmetic, transformer
 from wyoming_moss_nano.model.compiler import compile as compiling
 from wyoming_moss_nano.precision.proof import PROOF_FRAMES, Proof, prove
@@ -147,3 +147,16 @@ def test_a_compiler_that_went_wrong_is_caught_and_leaves_nothing_behind(
     left = [path.name for path in (tmp_path / "compiled").iterdir()]
     assert not any(name.endswith("-v1") or "unfinished" in name for name in left)
     assert any(name.endswith(".refused") for name in left)
+
+
+def test_one_bit_less_for_activations_costs_little(
+    tiny_bundle, compiled, references, tmp_path, monkeypatch
+):
+    """What processors get whose products overflow otherwise."""
+    finer = compiled("int8").figures["cosine"]
+    monkeypatch.setattr(compiling, "activation_levels", lambda: 63)
+    compiling.compile_graphs(tiny_bundle, "int8", tmp_path)
+
+    proof = prove(tiny_bundle, Compiled(tmp_path, "int8", {}), references, threads=1)
+
+    assert 0.95 < proof.cosine < finer

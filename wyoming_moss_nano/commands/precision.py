@@ -149,7 +149,7 @@ def compile_model(_parsed: argparse.Namespace, workspace: Workspace) -> None:
         )
     precision = Precision(workspace, workspace.bundle())
     obstacle = precision.obstacle()
-    if not precision.bundle.rules.prefix_reuse or "not installed" in obstacle:
+    if obstacle:
         raise CannotCompileError(f"nothing can be compiled: {obstacle}")
     precision.compile(ProgressLines(), threading.Event())
     compiled = precision.compiled()

@@ -16,9 +16,6 @@ from ..model.compiled import CannotCompileError
 _NICENESS: Final = 10
 _BEAT_SECONDS: Final = 0.2
 
-# Does the work: told where to report per cent.
-Work = Callable[[Callable[[int], None]], None]
-
 
 def run_in_child(
     work: Callable[..., None],

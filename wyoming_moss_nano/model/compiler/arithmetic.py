@@ -63,11 +63,10 @@ class Int8(Arithmetic):
     row's result depend on its neighbours.
 
     Args:
-        levels: activations become whole numbers from -levels to levels; 127, or 63 where the
-            processor adds two products in 16 bits, which 127 would overflow.
+        levels: activations become whole numbers from -levels to levels; see activation_levels.
     """
 
-    def __init__(self, graph: GraphWriter, file: WeightsFile, levels: int = INT8_MOST) -> None:
+    def __init__(self, graph: GraphWriter, file: WeightsFile, levels: int) -> None:
         super().__init__(graph, file)
         self._levels = levels
         self._rows: dict[str, tuple[str, str]] = {}

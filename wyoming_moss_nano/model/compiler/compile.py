@@ -1,6 +1,7 @@
 """A bundle's language model as three graphs of our own and one data file."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -11,6 +12,7 @@ from .arithmetic import Arithmetic, Float32, Int8
 from .audio_table import AudioTable
 from .frame_graphs import add_greedy_frame, add_sampled_frame
 from .global_graph import add_global
+from .processor import activation_levels
 from .reader import read_global, read_local
 from .weights_file import WeightsFile
 
@@ -31,7 +33,7 @@ def compile_graphs(bundle: Bundle, precision: str, folder: Path) -> None:
         CannotCompileError: a published graph is not built as the compiler knows it.
         OSError: a file cannot be written.
     """
-    arithmetic: _MakeArithmetic = {"fp32": Float32, "int8": Int8}[precision]
+    arithmetic = _arithmetic(precision)
     weights, local = read_global(bundle), read_local(bundle)
     audio = AudioTable(weights.audio_embeddings)
     with WeightsFile(folder / WEIGHTS_FILE) as file:
@@ -42,3 +44,7 @@ def compile_graphs(bundle: Bundle, precision: str, folder: Path) -> None:
             graph = GraphWriter("frame")
             add_frame(arithmetic(graph, file), local, audio, bundle)
             graph.save(folder / name, _PRODUCER)
+
+
+def _arithmetic(precision: str) -> _MakeArithmetic:
+    return Float32 if precision == "fp32" else partial(Int8, levels=activation_levels())
