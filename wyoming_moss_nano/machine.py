@@ -1,15 +1,19 @@
 """What this machine gives a process: cores, memory, disk, and what its processor can do."""
 
+import ctypes
 import os
 import platform
 import re
 import shutil
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 _KIB: Final = 1024
+# Of glibc's malloc.h.
+_M_ARENA_MAX: Final = -8
 # Instructions that 8-bit products use, as Linux names them.
 _INT8_FLAGS: Final = ("avx2", "avx512_vnni", "avx_vnni", "asimddp", "i8mm")
 
@@ -121,3 +125,13 @@ class Machine:
             return path.read_text(encoding="utf-8", errors="replace").strip()
         except OSError:
             return None
+
+
+def share_heap() -> None:
+    """Let all threads of this process take memory from one heap, where the C library is glibc.
+
+    It gives each thread a heap of its own, and what one has freed the others cannot use: measured
+    on a server, 40 of 480 MB.
+    """
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)

@@ -14,6 +14,7 @@ from pathlib import Path
 from ..engine.scheduler import Scheduler
 from ..engine.speech import Engine
 from ..errors import BundleError, ServerError
+from ..machine import share_heap
 from ..model.bundle import missing_official_files
 from ..model.download import fetch_model
 from ..model.metadata import OFFICIAL_RULES
@@ -36,6 +37,7 @@ def serve(_parsed: argparse.Namespace, workspace: Workspace) -> None:
     """Serve Wyoming until told to stop."""
     # from here on, being told to stop is no failure, also while files are still being read
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    share_heap()
     settings = workspace.settings
     # Wyoming's sound has one channel here, whatever --stereo is in the environment
     options = replace(settings.speech_options(), stereo=False)

@@ -34,8 +34,8 @@ DEFAULT_SEED: Final = 1234
 
 NOTHING_SPEAKABLE_SECONDS: Final = 0.1
 
-# Larger groups cost no less per frame (benchmarks of the official graphs' size).
-MOST_FRAMES_AT_ONCE: Final = 8
+# Groups of eight cost 5 % less per frame and 20 MB more memory (bundle of the official size).
+MOST_FRAMES_AT_ONCE: Final = 4
 
 
 @dataclass(frozen=True)
@@ -199,13 +199,12 @@ class Listener:
         self._sent_seconds = 0.0
 
     def frames_due(self) -> int:
-        """Return 1, 2, 4 or 8."""
+        """Return 1, 2 or 4."""
         if self._started is None:
             return 1
         lead = self._sent_seconds - (self._clock() - self._started)
-        return next(
-            (frames for below, frames in ((0.2, 1), (0.55, 2), (1.1, 4)) if lead < below), 8
-        )
+        steps = ((0.2, 1), (0.55, 2))
+        return next((frames for below, frames in steps if lead < below), MOST_FRAMES_AT_ONCE)
 
     def sent(self, seconds: float) -> None:
         """Note sound; playback starts with the first of it."""
@@ -218,7 +217,7 @@ class Recorder:
     """The pace of a file, which nobody waits for: always the cheapest groups."""
 
     def frames_due(self) -> int:
-        """Return 8."""
+        """Return the most there can be."""
         return MOST_FRAMES_AT_ONCE
 
     def sent(self, seconds: float) -> None:

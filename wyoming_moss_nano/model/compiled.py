@@ -8,6 +8,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ..errors import BundleError
 from .bundle import Bundle
 from .sessions import Graph, open_graph
@@ -26,6 +29,9 @@ LANGUAGE_FILE: Final = "language.onnx"
 SAMPLED_FILE: Final = "sampled_frame.onnx"
 GREEDY_FILE: Final = "greedy_frame.onnx"
 WEIGHTS_FILE: Final = "weights.data"
+# Embeddings, each in a NumPy file named as the graphs' initializer.
+TABLE_PREFIX: Final = "table_"
+TABLE_SUFFIX: Final = ".npy"
 PROOF_FILE: Final = "proof.json"
 
 
@@ -52,17 +58,29 @@ class CompiledSessions:
     @cached_property
     def language(self) -> Graph:
         """The global transformer."""
-        return open_graph(self._folder / LANGUAGE_FILE, self._threads)
+        return self._open(LANGUAGE_FILE)
 
     @cached_property
     def sampled(self) -> Graph:
         """A frame, drawn by random numbers."""
-        return open_graph(self._folder / SAMPLED_FILE, self._threads)
+        return self._open(SAMPLED_FILE)
 
     @cached_property
     def greedy(self) -> Graph:
         """A frame of the likeliest codes."""
-        return open_graph(self._folder / GREEDY_FILE, self._threads)
+        return self._open(GREEDY_FILE)
+
+    def _open(self, file: str) -> Graph:
+        # the longest prompt's values would be kept for ever, for rows that need a hundredth of them
+        return open_graph(self._folder / file, self._threads, self._tables, keep_memory=False)
+
+    @cached_property
+    def _tables(self) -> dict[str, NDArray[Any]]:
+        """The embeddings, mapped into memory once for all graphs."""
+        return {
+            path.stem: np.load(path, mmap_mode="r")
+            for path in sorted(self._folder.glob(f"{TABLE_PREFIX}*{TABLE_SUFFIX}"))
+        }
 
 
 def compiled_folder(compiled_dir: Path, bundle: Bundle, precision: str) -> Path:

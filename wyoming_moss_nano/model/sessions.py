@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 import onnxruntime
@@ -35,8 +36,10 @@ _ORT_ERRORS: Final = (
 class Graph:
     """One loaded graph: named tensors in, named tensors out. May be run by several threads."""
 
-    def __init__(self, session: Any) -> None:
+    def __init__(self, session: Any, shared: Mapping[str, Any] = MappingProxyType({})) -> None:
         self._session = session
+        # ONNX Runtime does not keep them alive itself
+        self._shared = shared
         self._outputs = [output.name for output in session.get_outputs()]
 
     def run(self, inputs: Tensors) -> dict[str, NDArray[Any]]:
@@ -107,8 +110,21 @@ class Sessions:
             return self._open[name]
 
 
-def open_graph(path: Path, threads: int) -> Graph:
+def open_graph(
+    path: Path,
+    threads: int,
+    shared: Tensors = MappingProxyType({}),
+    *,
+    keep_memory: bool = True,
+) -> Graph:
     """Load a graph whose operators may use so many threads.
+
+    Args:
+        path: the .onnx file.
+        threads: intra-op threads.
+        shared: arrays for initializers of these names, which sessions use where they lie.
+        keep_memory: whether memory of one run is kept for the next; large intermediate values are
+            made faster then, small ones are not worth it.
 
     Raises:
         BundleError: ONNX Runtime cannot load it.
@@ -121,8 +137,12 @@ def open_graph(path: Path, threads: int) -> Graph:
     options.log_severity_level = _ERRORS_ONLY
     # a plan of memory for every shape that was ever seen costs more than it saves: shapes change
     options.enable_mem_pattern = False
+    options.enable_cpu_mem_arena = keep_memory
     # idle workers that spin steal the time of whatever else runs on a small machine
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    values = {name: onnxruntime.OrtValue.ortvalue_from_numpy(a) for name, a in shared.items()}
+    for name, value in values.items():
+        options.add_initializer(name, value)
     started = time.monotonic()
     try:
         session = onnxruntime.InferenceSession(
@@ -132,4 +152,4 @@ def open_graph(path: Path, threads: int) -> Graph:
         reason = str(error).splitlines()[0]
         raise BundleError(f"ONNX Runtime cannot load {path}: {reason}") from error
     _LOGGER.debug("Loaded %s in %.2f s", path.name, time.monotonic() - started)
-    return Graph(session)
+    return Graph(session, values)

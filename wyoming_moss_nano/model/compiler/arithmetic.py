@@ -25,6 +25,7 @@ class Arithmetic(ABC):
     def __init__(self, graph: GraphWriter, file: WeightsFile) -> None:
         self.graph = graph
         self._file = file
+        self._tables: dict[int, tuple[Values, tuple[str, ...]]] = {}
 
     def stored(self, values: NDArray[Any]) -> str:
         """Return the value of an array kept in the data file."""
@@ -39,9 +40,24 @@ class Arithmetic(ABC):
     def product(self, value: str, weight: Values) -> str:
         """Return ``value @ weight`` [..., out] for a weight [in, out]."""
 
-    @abstractmethod
     def lookup(self, table: Values, ids: str) -> str:
         """Return float32 rows of a table [entries, hidden] by int64 ids of any shape."""
+        if id(table) not in self._tables:
+            # kept, or another table could take its place in memory
+            self._tables[id(table)] = table, self._stored_table(table)
+        return self._rows_of(self._tables[id(table)][1], ids)
+
+    @abstractmethod
+    def _stored_table(self, table: Values) -> tuple[str, ...]:
+        """Return the values of what is kept of a table."""
+
+    @abstractmethod
+    def _rows_of(self, stored: tuple[str, ...], ids: str) -> str:
+        """Return float32 rows of what is kept of a table."""
+
+    def _shared(self, values: NDArray[Any]) -> str:
+        """Return the value of an array that graphs share in memory."""
+        return self.graph.initializer(self._file.add_table(values))
 
 
 class Float32(Arithmetic):
@@ -51,9 +67,11 @@ class Float32(Arithmetic):
         """See Arithmetic.product."""
         return self.graph.op("MatMul", value, self.stored(weight))
 
-    def lookup(self, table: Values, ids: str) -> str:
-        """See Arithmetic.lookup."""
-        return self.graph.op("Gather", self.stored(table), ids, axis=0)
+    def _stored_table(self, table: Values) -> tuple[str, ...]:
+        return (self._shared(table),)
+
+    def _rows_of(self, stored: tuple[str, ...], ids: str) -> str:
+        return self.graph.op("Gather", stored[0], ids, axis=0)
 
 
 class Int8(Arithmetic):
@@ -81,13 +99,14 @@ class Int8(Arithmetic):
         scaled = graph.op("Mul", graph.cast(sums, FLOAT), row_scale)
         return graph.op("Mul", scaled, self.stored(column_scale))
 
-    def lookup(self, table: Values, ids: str) -> str:
-        """See Arithmetic.lookup; each row of a table has a scale of its own."""
+    def _stored_table(self, table: Values) -> tuple[str, ...]:
+        # each row has a scale of its own
         whole, scale = quantized_columns(table.T)
-        graph = self.graph
-        rows = graph.op("Gather", self.stored(np.ascontiguousarray(whole.T)), ids, axis=0)
-        scales = graph.op("Gather", self.stored(scale[:, np.newaxis]), ids, axis=0)
-        return graph.op("Mul", graph.cast(rows, FLOAT), scales)
+        return self._shared(whole.T), self.stored(scale[:, np.newaxis])
+
+    def _rows_of(self, stored: tuple[str, ...], ids: str) -> str:
+        rows, scales = (self.graph.op("Gather", part, ids, axis=0) for part in stored)
+        return self.graph.op("Mul", self.graph.cast(rows, FLOAT), scales)
 
     def _quantized(self, value: str) -> tuple[str, str]:
         """Return a value as uint8 around levels + 1, and the scale [..., 1] of each row.

@@ -1,6 +1,7 @@
-"""The data file of compiled graphs: every distinct array once."""
+"""The data files of compiled graphs: every distinct array once."""
 
 import hashlib
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
@@ -8,6 +9,8 @@ from typing import Any, Final, Self
 import numpy as np
 from numpy.typing import NDArray
 from onnx import TensorProto, external_data_helper, helper
+
+from ..compiled import TABLE_PREFIX, TABLE_SUFFIX
 
 # ONNX Runtime maps external data into memory; whole cache lines start at these.
 _ALIGNMENT: Final = 64
@@ -19,6 +22,7 @@ class WeightsFile:
     """Writes arrays one after the other; use it in a ``with`` statement."""
 
     def __init__(self, path: Path) -> None:
+        self._folder = path.parent
         self._location = path.name
         self._stream = path.open("wb")
         self._protos: dict[bytes, TensorProto] = {}
@@ -36,26 +40,47 @@ class WeightsFile:
 
     def add(self, values: NDArray[Any]) -> TensorProto:
         """Return the initializer of an array; equal arrays share one, also between graphs."""
-        values = np.ascontiguousarray(values)
-        kind = helper.np_dtype_to_tensor_dtype(values.dtype)
-        digest = hashlib.sha256(f"{kind} {values.shape} ".encode())
+        return self._known(np.ascontiguousarray(values), self._write)
+
+    def add_table(self, values: NDArray[Any]) -> TensorProto:
+        """As ``add``, for what is looked up: a NumPy file that is mapped once for all graphs."""
+        return self._known(np.ascontiguousarray(values), self._write_table)
+
+    def _known(
+        self, values: NDArray[Any], write: Callable[[NDArray[Any]], TensorProto]
+    ) -> TensorProto:
+        digest = hashlib.sha256(f"{values.dtype} {values.shape} ".encode())
         digest.update(values.data)
         key = digest.digest()
         if key not in self._protos:
-            self._protos[key] = self._write(values, kind, f"weight_{len(self._protos)}")
+            self._protos[key] = write(values)
         return self._protos[key]
 
-    def _write(self, values: NDArray[Any], kind: int, name: str) -> TensorProto:
-        proto = TensorProto(name=name, data_type=kind, dims=values.shape)
+    def _write(self, values: NDArray[Any]) -> TensorProto:
+        proto = self._proto(f"weight_{len(self._protos)}", values)
         if values.nbytes < _EXTERNAL_BYTES:
             proto.raw_data = values.tobytes()
             return proto
         self._stream.write(bytes(-self._stream.tell() % _ALIGNMENT))
-        # the helper refuses a tensor that has no raw data yet
-        proto.raw_data = b""
-        external_data_helper.set_external_data(
-            proto, location=self._location, offset=self._stream.tell(), length=values.nbytes
-        )
-        proto.ClearField("raw_data")
+        _place(proto, self._location, self._stream.tell(), values.nbytes)
         self._stream.write(values.data)
         return proto
+
+    def _write_table(self, values: NDArray[Any]) -> TensorProto:
+        name = f"{TABLE_PREFIX}{len(self._protos)}"
+        path = self._folder / f"{name}{TABLE_SUFFIX}"
+        np.save(path, values)
+        proto = self._proto(name, values)
+        _place(proto, path.name, path.stat().st_size - values.nbytes, values.nbytes)
+        return proto
+
+    def _proto(self, name: str, values: NDArray[Any]) -> TensorProto:
+        kind = helper.np_dtype_to_tensor_dtype(values.dtype)
+        return TensorProto(name=name, data_type=kind, dims=values.shape)
+
+
+def _place(proto: TensorProto, location: str, offset: int, length: int) -> None:
+    # the helper refuses a tensor that has no raw data yet
+    proto.raw_data = b""
+    external_data_helper.set_external_data(proto, location=location, offset=offset, length=length)
+    proto.ClearField("raw_data")
