@@ -1,0 +1,77 @@
+"""The subcommand of the Home Assistant app: its options as flags, one a line, for its service."""
+
+import argparse
+import logging
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+
+import yaml
+
+from ..app_options import (
+    Folders,
+    merge_voices,
+    read_options,
+    usable_settings,
+    usable_voices,
+)
+from ..errors import BundleError, VoiceError
+from ..settings import Settings, flag_name
+from ..voices.voice_file import write_private
+from .workspace import Workspace, tell
+
+_LOGGER = logging.getLogger(__name__)
+
+
+def app_flags(parsed: argparse.Namespace, workspace: Workspace) -> None:
+    """Write the voices file, print the flags of ``serve``, log what of the options is wrong."""
+    data_dir = workspace.settings.data_dir
+    folders = Folders(parsed.config, parsed.share)
+    options = read_options(parsed.options or data_dir / "options.json")
+    listed = merge_voices(folders.voices_file, usable_voices(options, folders))
+    voices = data_dir / "voices.yaml"
+    text = yaml.safe_dump(listed, allow_unicode=True, sort_keys=False)
+    write_private(voices, lambda file: file.write_text(text, encoding="utf-8"))
+    chosen = usable_settings(options)
+    model = chosen.get("model", workspace.settings.model)
+    settings = replace(workspace.settings, voices=voices, model=model)
+    for name, value in _spoken_by_a_known_voice(chosen, settings).items():
+        tell(f"{flag_name(name)}={value}")
+    tell(f"--voices={voices}")
+
+
+def _spoken_by_a_known_voice(chosen: Mapping[str, str], settings: Settings) -> dict[str, str]:
+    """Return the settings, without a default voice that nobody has."""
+    if "default_voice" not in chosen:
+        return dict(chosen)
+    try:
+        _check_default_voice(replace(settings, default_voice=chosen["default_voice"]))
+    except VoiceError as error:
+        _LOGGER.error("Option default_voice is not used: %s", error)  # noqa: TRY400 - one line
+        return {name: value for name, value in chosen.items() if name != "default_voice"}
+    return dict(chosen)
+
+
+def _check_default_voice(settings: Settings) -> None:
+    """Raise VoiceError unless the server will know the default voice."""
+    workspace = Workspace(settings)
+    with _unheard():
+        if settings.model == "official":
+            workspace.official_voices()
+            return
+        try:
+            bundle = workspace.bundle()
+        except BundleError:
+            # a model that cannot be used is the server's to say
+            return
+        workspace.voices(bundle)
+
+
+@contextmanager
+def _unheard() -> Iterator[None]:
+    """Keep what the server is about to say of other voices from being said twice."""
+    logging.disable(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logging.disable(logging.NOTSET)
