@@ -2,7 +2,7 @@
 
 import argparse
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -28,28 +28,33 @@ def app_flags(parsed: argparse.Namespace, workspace: Workspace) -> None:
     data_dir = workspace.settings.data_dir
     folders = Folders(parsed.config, parsed.share)
     options = read_options(parsed.options or data_dir / "options.json")
+    chosen = usable_settings(options)
     listed = merge_voices(folders.voices_file, usable_voices(options, folders))
+    wanted_voices = {
+        "Option default_voice": chosen.pop("default_voice", ""),
+        f"{folders.voices_file}: default_voice": listed.pop("default_voice", None) or "",
+    }
     voices = data_dir / "voices.yaml"
     text = yaml.safe_dump(listed, allow_unicode=True, sort_keys=False)
     write_private(voices, lambda file: file.write_text(text, encoding="utf-8"))
-    chosen = usable_settings(options)
     model = chosen.get("model", workspace.settings.model)
     settings = replace(workspace.settings, voices=voices, model=model)
-    for name, value in _spoken_by_a_known_voice(chosen, settings).items():
+    for source, name in wanted_voices.items():
+        if name and "default_voice" not in chosen and _is_known(name, source, settings):
+            chosen["default_voice"] = name
+    for name, value in chosen.items():
         tell(f"{flag_name(name)}={value}")
     tell(f"--voices={voices}")
 
 
-def _spoken_by_a_known_voice(chosen: Mapping[str, str], settings: Settings) -> dict[str, str]:
-    """Return the settings, without a default voice that nobody has."""
-    if "default_voice" not in chosen:
-        return dict(chosen)
+def _is_known(name: str, source: str, settings: Settings) -> bool:
+    """Return whether the server will know a voice; log where an unknown one comes from."""
     try:
-        _check_default_voice(replace(settings, default_voice=chosen["default_voice"]))
+        _check_default_voice(replace(settings, default_voice=name))
     except VoiceError as error:
-        _LOGGER.error("Option default_voice is not used: %s", error)  # noqa: TRY400 - one line
-        return {name: value for name, value in chosen.items() if name != "default_voice"}
-    return dict(chosen)
+        _LOGGER.error("%s is not used: %s", source, error)  # noqa: TRY400 - one line
+        return False
+    return True
 
 
 def _check_default_voice(settings: Settings) -> None:
