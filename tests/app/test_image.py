@@ -74,7 +74,7 @@ def service(image):
         process = subprocess.Popen(
             ["unshare", "--net", "sh", "-ec", 'ip link set lo up; exec "$@"', "sh",
              *image.command(script)],
-            stderr=file,
+            stdout=file, stderr=file,
         )  # fmt: skip
     process.log = log
     yield process

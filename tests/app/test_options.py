@@ -26,7 +26,7 @@ PROGRAM = """\
 #!/bin/sh
 if [ "$1" = serve ]; then
     shift
-    printf '%s\\n' "$@"
+    printf '%s\\n' "$@" >{home}/flags
 else
     exec {python} -m wyoming_moss_nano "$@" --config {home}/config --share {home}/share
 fi
@@ -63,7 +63,7 @@ class App:
             cwd=ROOT, capture_output=True, text=True, check=False,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
-        self.flags = done.stdout.splitlines()
+        self.flags = (self.home / "flags").read_text().splitlines()
         self.complaints = [line for line in done.stderr.splitlines() if "INFO" not in line]
         return self
 

@@ -31,7 +31,7 @@ ip link set lo up
 ip address add {ADDRESS}/32 dev lo
 ip address add 172.30.32.2/32 dev lo
 echo ready
-exec sleep 600
+exec /bin/sleep 600
 """
 
 # The part of the Supervisor that is told about services; it describes the server it is told about,
@@ -150,7 +150,7 @@ def test_the_container_ends_with_the_servers_exit_code(container, ended, before,
 
     finish = container.script("moss-nano/finish", *ended)
 
-    _, log = finish.communicate(timeout=PATIENCE)
+    log, _ = finish.communicate(timeout=PATIENCE)
     assert finish.returncode == 0, log
     assert int(container.exit_code.read_text()) == result
     failed = ended != ("0", "0")
@@ -163,7 +163,7 @@ def test_home_assistant_is_told_where_the_server_is_once_it_answers(container):
     discovery = container.script("discovery/run")
     container.serve()
 
-    _, log = discovery.communicate(timeout=PATIENCE)
+    log, _ = discovery.communicate(timeout=PATIENCE)
 
     assert (discovery.returncode, log) == (
         0, f"INFO: Home Assistant is told: tcp://{ADDRESS}:10200\n",
@@ -183,7 +183,7 @@ def test_a_supervisor_that_refuses_is_a_warning_and_the_server_goes_on(container
 
     discovery = container.script("discovery/run")
 
-    _, log = discovery.communicate(timeout=PATIENCE)
+    log, _ = discovery.communicate(timeout=PATIENCE)
     assert discovery.returncode == 0
     assert "WARNING: The Supervisor does not take the announcement: add the integration" in log
     assert f"host {ADDRESS}, port 10200" in log
@@ -203,6 +203,6 @@ def test_without_a_server_or_address_nobody_is_told(container, programs, warning
 
     discovery = container.script("discovery/run")
 
-    _, log = discovery.communicate(timeout=PATIENCE)
+    log, _ = discovery.communicate(timeout=PATIENCE)
     assert discovery.returncode == 0, log
     assert log.startswith(f"WARNING: {warning}")
