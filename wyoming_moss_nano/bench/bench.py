@@ -5,19 +5,18 @@ read, and each step after the one before.
 """
 
 import gc
-import multiprocessing
 import statistics
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from ..engine.prompt import Codes
-from ..errors import ServerError
 from ..model.bundle import Bundle
 from ..model.compiled import Compiled
+from ..voices.store import Places
 from .endless import EndlessEngine
-from .memory import as_the_publisher, load_all, serving
+from .memory import ServedModel, load_all, serving
 from .steps import StepTimes, time_first_audio, time_steps
 from .streams import in_publishers_order, together
 
@@ -73,7 +72,7 @@ class Bench:
         compiled: its compiled graphs by precision.
         reference: codes [frames, codebooks] of the voice.
         threads: of each graph in the measurements of single steps.
-        serve: options of ``serve`` that make a server of this bundle and these graphs.
+        places: where voices come from.
         tell: told what is being done.
     """
 
@@ -81,15 +80,15 @@ class Bench:
     compiled: Mapping[str, Compiled]
     reference: Codes
     threads: int
-    serve: Sequence[str]
+    places: Places
     tell: Callable[[str], None]
 
     def run(self) -> dict[str, Samples]:
         """Measure everything; takes a few minutes."""
         samples = {name: Samples() for name in (BASELINE, *self.compiled)}
+        self._memory(samples)
         self._steps(samples)
         self._utterances(samples)
-        self._memory(samples)
         return samples
 
     def _steps(self, samples: Mapping[str, Samples]) -> None:
@@ -132,24 +131,9 @@ class Bench:
     def _memory(self, samples: Mapping[str, Samples]) -> None:
         for name, measured in samples.items():
             self.tell(f"memory of {name}")
-            if name == BASELINE:
-                measured.peak_memory.append(self._publishers_memory())
-            else:
-                measured.peak_memory.append(serving(name, list(self.serve)))
-
-    def _publishers_memory(self) -> float:
-        context = multiprocessing.get_context("spawn")
-        receiving, sending = context.Pipe(duplex=False)
-        arguments = (self.bundle, self.threads, self.reference, sending)
-        process = context.Process(target=as_the_publisher, args=arguments, daemon=True)
-        process.start()
-        sending.close()
-        try:
-            return float(receiving.recv())
-        except EOFError:
-            raise ServerError("the process that measures the baseline's memory died") from None
-        finally:
-            process.join()
+            compiled = self.compiled.get(name)
+            model = ServedModel(self.bundle, compiled, self.threads, self.places)
+            measured.peak_memory.append(serving(model))
 
 
 def ratios(samples: Mapping[str, Samples]) -> dict[str, float]:

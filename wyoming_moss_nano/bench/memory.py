@@ -1,23 +1,31 @@
 """What a process that serves takes at most, read from the system."""
 
 import asyncio
+import multiprocessing
 import re
-import subprocess
-import sys
 import tempfile
 import time
+from dataclasses import dataclass
+from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from wyoming.audio import AudioStop
 from wyoming.client import AsyncClient
 from wyoming.tts import Synthesize
 
+from ..engine.scheduler import Scheduler
 from ..errors import ServerError
 from ..model.bundle import Bundle
+from ..model.compiled import Compiled
 from ..model.sessions import Sessions
+from ..server.app import Server, ServerOptions
+from ..server.endpoint import UnixEndpoint
+from ..server.supply import LocalSupply
+from ..server.voicebox import Speaker, Voicebox
+from ..voices.enrol import Encoder
+from ..voices.store import Places, VoiceStore
 from .endless import BENCH_TEXT, EndlessEngine
-from .streams import in_publishers_order
 
 _START_SECONDS: Final = 120.0
 _BEAT_SECONDS: Final = 0.1
@@ -39,39 +47,54 @@ def peak_megabytes(process: str = "self") -> float:
     return int(found.group(1)) * 1024 / 1e6
 
 
-def serving(precision: str, arguments: list[str]) -> float:
-    """Start a server, let it speak one request, and return its peak memory in MB.
+@dataclass(frozen=True)
+class ServedModel:
+    """What a measured server speaks with; ``compiled`` is None for the published graphs."""
 
-    Args:
-        precision: what it speaks with; graphs must be compiled already.
-        arguments: further options of ``serve``.
+    bundle: Bundle
+    compiled: Compiled | None
+    threads: int
+    places: Places
+
+
+def serving(model: ServedModel) -> float:
+    """Return the peak memory in MB of a server process that speaks one request.
+
+    It is a real server on a socket, but for the length of what it says. With the published graphs
+    it loads all of them at its start, as the publisher's runtime does.
 
     Raises:
         ServerError: it does not start, or does not speak.
     """
     with tempfile.TemporaryDirectory(prefix="moss-bench-") as folder:
-        uri = f"unix://{folder}/server"
-        command = [sys.executable, "-m", "wyoming_moss_nano", "serve", "--uri", uri]
-        command += ["--precision", precision, "--no-zeroconf", "--log-level", "error", *arguments]
-        server = subprocess.Popen(command)  # noqa: S603 - this program
+        socket = Path(folder, "server")
+        context = multiprocessing.get_context("spawn")
+        server = context.Process(target=_serve, args=(model, socket), daemon=True)
+        server.start()
         try:
-            _wait_for(Path(folder, "server"), server)
-            asyncio.run(_speak(uri))
+            _wait_for(socket, server)
+            asyncio.run(_speak(f"unix://{socket}"))
             return peak_megabytes(str(server.pid))
         finally:
             server.terminate()
-            server.wait()
+            server.join()
 
 
-def as_the_publisher(bundle: Bundle, threads: int, reference: Any, answer: Any) -> None:
-    """Load all published graphs, speak one request, and send the peak memory in MB to ``answer``.
+def _serve(model: ServedModel, socket: Path) -> None:
+    bundle = model.bundle
+    engine = EndlessEngine(bundle, model.threads, model.compiled)
+    voices = VoiceStore({}, bundle.rules.languages, bundle.codec_id, model.places)
 
-    Runs in a process of its own.
-    """
-    engine = EndlessEngine(bundle, threads, None)
-    load_all(engine.sessions, bundle)
-    in_publishers_order(engine, reference)
-    answer.send(peak_megabytes())
+    def prepare() -> None:
+        if model.compiled is None:
+            load_all(engine.sessions, bundle)
+        engine.warm_up(voices.get(voices.default, Encoder(bundle, engine.codec)).codes)
+
+    scheduler = Scheduler(engine, prepare, max_streams=4, max_queue=4)
+    voicebox = Voicebox(voices, engine.options(), bundle.rules.kind)
+    supply = LocalSupply(voicebox, Speaker(engine, scheduler))
+    options = ServerOptions((UnixEndpoint(socket),), 3840, streaming=True, announce=None)
+    asyncio.run(Server(voicebox, supply, options).run())
 
 
 def load_all(sessions: Sessions, bundle: Bundle) -> None:
@@ -82,10 +105,10 @@ def load_all(sessions: Sessions, bundle: Bundle) -> None:
         sessions.graph(f"codec_{name}")
 
 
-def _wait_for(path: Path, server: subprocess.Popen[bytes]) -> None:
+def _wait_for(path: Path, server: BaseProcess) -> None:
     deadline = time.monotonic() + _START_SECONDS
     while not path.exists():
-        if server.poll() is not None or time.monotonic() > deadline:
+        if server.exitcode is not None or time.monotonic() > deadline:
             raise ServerError("the server to be measured did not start: its log says why")
         time.sleep(_BEAT_SECONDS)
 

@@ -45,10 +45,13 @@ def bench(parsed: argparse.Namespace, workspace: Workspace) -> None:
             {voices.default: reference},
             threads=parsed.threads,
         )
-    serve = ["--model", str(bundle.directory), "--data-dir", str(settings.data_dir)]
-    serve += ["--threads", str(parsed.threads), "--default-voice", voices.default]
     measured = Bench(
-        bundle, compiled, reference, parsed.threads, serve, lambda text: _LOGGER.info("%s", text)
+        bundle,
+        compiled,
+        reference,
+        parsed.threads,
+        workspace.places,
+        lambda text: _LOGGER.info("%s", text),
     ).run()
     if parsed.json:
         machine = {"cores": os.cpu_count(), "threads": parsed.threads}

@@ -70,7 +70,7 @@ class Workspace:
         """Where voices come from."""
         settings = self.settings
         folder = settings.voices_dir or settings.data_dir / "voices"
-        return Places(REFERENCES_FOLDER, folder, settings.voices_file)
+        return Places(REFERENCES_FOLDER, folder, settings.voices_file, settings.data_dir / "codes")
 
 
 def tell(text: str) -> None:

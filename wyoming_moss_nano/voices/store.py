@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ..errors import BundleError, MossNanoError, SettingsError, VoiceError
 from ..model.metadata import check_codes
+from .encoded import EncodedRecordings
 from .enrol import Encoder, enrol, prepare
 from .file import ListedVoice, VoicesFile, read_voices_file
 from .voice_file import (
@@ -51,21 +52,29 @@ class PublishedVoice:
 
 @dataclass(frozen=True)
 class Places:
-    """Where voices come from: references of this project, enrolled voices, the voices file."""
+    """Where voices come from: references of this project, enrolled voices, the voices file.
+
+    ``codes_dir`` is where codes of recordings are kept between starts; None keeps none.
+    """
 
     references: Path
     voices_dir: Path
     voices_file: Path
+    codes_dir: Path | None = None
 
 
 @dataclass(frozen=True)
 class _Offer:
-    """A voice that can be had; ``encode`` gives its codes, when first asked for."""
+    """A voice that can be had; ``encode`` gives its codes, when first asked for.
+
+    ``recording`` is what that takes long for, if there is one.
+    """
 
     languages: tuple[str, ...]
     description: str
     origin: str
     encode: Callable[[Encoder], Codes]
+    recording: Path | None = None
 
 
 class VoiceStore:
@@ -95,6 +104,9 @@ class VoiceStore:
         }
         self._own |= _reference_offers(places.references)
         self._encoded: dict[str, tuple[_Offer, Voice]] = {}
+        self._kept = None
+        if places.codes_dir is not None:
+            self._kept = EncodedRecordings(places.codes_dir, codec_id)
         self._encoding = threading.Lock()
         self._stamp: object = None
         self._listed_sources: tuple[Path, ...] = ()
@@ -131,6 +143,8 @@ class VoiceStore:
             except VoiceError as error:
                 _LOGGER.error("Voice %s is left out: %s", name, error)  # noqa: TRY400
         self._offers = offers
+        if self._kept is not None:
+            self._kept.forget_others(offers)
         self._aliases = {alias.lower(): name.lower() for alias, name in listed.aliases.items()}
         self._published = {voice.name: voice for voice in _publish(offers)}
         for alias, name in self._aliases.items():
@@ -187,9 +201,20 @@ class VoiceStore:
         with self._encoding:
             known = self._encoded.get(key)
             if known is None or known[0] is not offer:
-                voice = Voice(key, offer.languages, offer.description, offer.encode(encoder))
+                codes = self._codes(key, offer, encoder)
+                voice = Voice(key, offer.languages, offer.description, codes)
                 known = self._encoded[key] = (offer, voice)
         return known[1]
+
+    def _codes(self, name: str, offer: _Offer, encoder: Encoder) -> Codes:
+        if self._kept is None or offer.recording is None:
+            return offer.encode(encoder)
+        kept = self._kept.read(name, offer.recording)
+        if kept is not None and _fits(kept, encoder):
+            return kept
+        codes = offer.encode(encoder)
+        self._kept.keep(name, offer.recording, codes)
+        return codes
 
     def choose(self, name: str | None, language: str | None) -> str:
         """Return the name of the voice for a request: that one, one of the language, the default.
@@ -272,7 +297,7 @@ class VoiceStore:
             _LOGGER.info("Encoding voice %s for this model", voice.name)
             return encoder.encode(encoder.read(recording).sound)
 
-        return _Offer(languages, text, "enrolled, encoded again", again)
+        return _Offer(languages, text, "enrolled, encoded again", again, recording)
 
 
 def _read_own_voice(path: Path) -> VoiceFile:
@@ -294,6 +319,15 @@ def checked_codes(voice: VoiceFile, encoder: Encoder, path: Path) -> Codes:
         raise VoiceError(str(error)) from None
 
 
+def _fits(codes: Codes, encoder: Encoder) -> bool:
+    """Whether codes read from a file are codes of the bundle's codebooks."""
+    try:
+        check_codes(codes, encoder.bundle.config.codebook_sizes, "kept codes")
+    except BundleError:
+        return False
+    return True
+
+
 def _always(codes: Codes) -> Callable[[Encoder], Codes]:
     return lambda _: codes
 
@@ -307,7 +341,7 @@ def _reference_offers(folder: Path) -> dict[str, _Offer]:
 
         languages = entry["languages"]
         listed = tuple(languages) if isinstance(languages, list) else (str(languages),)
-        return _Offer(listed, str(entry["description"]), "synthetic reference", encode)
+        return _Offer(listed, str(entry["description"]), "synthetic reference", encode, path)
 
     listing = json.loads((folder / "references.json").read_bytes())
     return {entry["name"]: offer(entry) for entry in listing["references"]}
@@ -321,7 +355,7 @@ def _recording_offer(entry: ListedVoice, authorization: Authorization) -> _Offer
         return made.voice.codes
 
     text = entry.description or entry.name.capitalize()
-    return _Offer(entry.languages, text, "voices file", encode)
+    return _Offer(entry.languages, text, "voices file", encode, entry.source)
 
 
 def _publish(offers: Mapping[str, _Offer]) -> Iterator[PublishedVoice]:

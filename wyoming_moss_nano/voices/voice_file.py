@@ -106,7 +106,7 @@ def read_voice(path: Path) -> VoiceFile:
         if content.integer("schema") != SCHEMA:
             raise VoiceError(f"{path} has schema {content.raw('schema')!r}; this release reads 1")
         permission = content.object("authorization")
-        codes = _frames(content.raw("codes"), path)
+        codes = read_frames(content.raw("codes"), path)
         voice = VoiceFile(
             name=check_name(content.text("name")),
             languages=content.texts("languages"),
@@ -131,7 +131,13 @@ def read_voice(path: Path) -> VoiceFile:
     return voice
 
 
-def _frames(codes: Any, path: Path) -> NDArray[np.int32]:
+def read_frames(codes: Any, path: Path) -> NDArray[np.int32]:
+    """Return the codes int32 [frames, codebooks] that a file holds; their range is not known here.
+
+    Raises:
+        VoiceError: they are no frames.
+        BundleError: they are of different widths, or no codes.
+    """
     if not isinstance(codes, list) or not codes or not isinstance(codes[0], list) or not codes[0]:
         raise VoiceError(f"{path}: its codes must be a list of frames")
     return check_codes(codes, (2**31 - 1,) * len(codes[0]), str(path))
