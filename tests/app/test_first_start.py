@@ -30,7 +30,7 @@ def hub(tmp_path):
     path.parent.mkdir(parents=True)
     path.write_bytes(bytes(readme.bytes))
     with Hub(tmp_path / "hub", (readme,)) as running:
-        running.manner = Manner(block=readme.bytes // 20, pace=0.2)
+        running.manner = Manner(block=readme.bytes // 20, pace=0.1)
         yield running
 
 

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 import time
 from pathlib import Path
@@ -14,11 +15,17 @@ from wyoming_moss_nano import __version__
 
 PATIENCE = 60.0  # seconds; reached only where a test fails
 
-# What the base image brings, as far as the service needs it.
-BASE_PROGRAMS = {
-    "with-contenv": 'exec "$@"',
-    "s6-setuidgid": 'exec setpriv --reuid "$1" --regid "$1" --init-groups "${@:2}"',
-}
+# What the base image brings, as far as the service needs it; s6 itself is Debian's.
+BASE_IMAGE = """
+apt-get update -qq && apt-get install -y -qq --no-install-recommends s6
+bin=/run/s6/basedir/bin
+mkdir -p /command $bin /run/s6-linux-init-container-results /run/service
+printf '#!/bin/sh\\nexec "$@"\\n' >/command/with-contenv
+printf '#!/bin/sh\\ntouch /halted; exec s6-svc -xd /run/service/moss-nano\\n' >$bin/halt
+chmod +x /command/with-contenv $bin/halt
+echo 0 >/run/s6-linux-init-container-results/exitcode
+"""
+SUPERVISED = "/run/service/moss-nano"
 
 
 def missing():
@@ -39,16 +46,12 @@ def image(tmp_path_factory):
     folder = tmp_path_factory.mktemp("image")
     try:
         built = build(ROOT / "Dockerfile", debian(folder / "base"), folder)
-        for name, line in BASE_PROGRAMS.items():
-            program = built.root / "command" / name
-            program.parent.mkdir(exist_ok=True)
-            program.write_text(f"#!/bin/bash\n{line}\n")
-            program.chmod(0o755)
+        built.run(BASE_IMAGE)
         shutil.copy(ROOT / "tests/app/bin/bashio", built.root / "usr/bin/bashio")
         yield built
     finally:
         # some hundred megabytes that nobody looks at again
-        shutil.rmtree(folder, ignore_errors=True)
+        subprocess.run(["rm", "-rf", "--one-file-system", folder], check=False)
 
 
 @pytest.fixture
@@ -68,18 +71,54 @@ def service(image):
         "voices": [anna, anna | {"name": "bert", "recording": "/config/private.wav"}],
     }  # fmt: skip
     (image.root / "data/options.json").write_text(json.dumps(options))
-    log = image.root / "log"
-    script = "/etc/s6-overlay/s6-rc.d/moss-nano/run"
-    with log.open("w") as file:
-        process = subprocess.Popen(
-            ["unshare", "--net", "sh", "-ec", 'ip link set lo up; exec "$@"', "sh",
-             *image.command(script)],
-            stdout=file, stderr=file,
+    image.run(f"cp -a /etc/s6-overlay/s6-rc.d/moss-nano {SUPERVISED}")
+    started = Service(image)
+    yield started
+    started.clean_up()
+
+
+class Service:
+    """s6 with the service, in a network of its own."""
+
+    def __init__(self, image):
+        self.image = image
+        self.log_file = image.root / "log"
+        with self.log_file.open("w") as file:
+            self.process = subprocess.Popen(
+                ["unshare", "--net", "sh", "-ec", 'ip link set lo up; exec "$@"', "sh",
+                 *image.command("s6-supervise", SUPERVISED)],
+                stdout=file, stderr=file,
+            )  # fmt: skip
+
+    @property
+    def log(self):
+        return self.log_file.read_text()
+
+    @property
+    def server(self):
+        """The server's process id; -1 while there is none."""
+        return int(self.image.run(f"s6-svstat -o pid {SUPERVISED}"))
+
+    def health(self):
+        """Run the image's own health check beside the server."""
+        check = subprocess.list2cmdline(json.loads(self.image.healthcheck))
+        return subprocess.run(
+            ["nsenter", "--target", str(self.process.pid), "--net",
+             *self.image.command("sh", "-c", check)],
+            capture_output=True, text=True, check=False,
         )  # fmt: skip
-    process.log = log
-    yield process
-    process.kill()
-    process.wait()
+
+    def wait_until_healthy(self):
+        deadline = time.monotonic() + PATIENCE
+        while (done := self.health()).returncode:
+            assert self.process.poll() is None, self.log
+            assert time.monotonic() < deadline, self.log
+        return done.stdout
+
+    def clean_up(self):
+        if self.process.poll() is None:
+            subprocess.run(self.image.command("s6-svc", "-xdk", SUPERVISED), check=False)
+            self.process.wait(PATIENCE)
 
 
 def test_the_image_holds_the_package_but_nothing_that_builds_it(image):
@@ -97,30 +136,24 @@ def test_the_image_holds_the_package_but_nothing_that_builds_it(image):
     assert not list((image.root / "opt/moss-nano").rglob("tests/app"))
 
 
-def test_the_service_speaks_and_the_health_check_sees_it(image, service):
-    check = subprocess.list2cmdline(json.loads(image.healthcheck))
-    inside = ["nsenter", "--target", str(service.pid), "--net"]
-    deadline = time.monotonic() + PATIENCE
-    while True:
-        done = subprocess.run(
-            [*inside, *image.command("sh", "-c", check)],
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        if done.returncode == 0:
-            break
-        assert service.poll() is None, service.log.read_text()
-        assert time.monotonic() < deadline, service.log.read_text()
+def test_the_service_speaks_and_a_crash_ends_the_container(image, service):
+    offered = service.wait_until_healthy()
 
-    log = service.log.read_text()
-    assert "anna-de  de  Anna" in done.stdout
-    assert "bert" not in done.stdout
-    assert "voice bert is left out: /config/private.wav cannot be read: allow others" in log
-    assert "--default-voice=anna-de" in log
-    owner = int(Path(f"/proc/{service.pid}/status").read_text().split("Uid:")[1].split()[0])
+    assert "anna-de  de  Anna" in offered
+    assert "bert" not in offered
+    assert "voice bert is left out: /config/private.wav cannot be read: allow others" in service.log
+    assert "--default-voice=anna-de" in service.log
+    status = Path(f"/proc/{service.server}/status").read_text()
+    owner = int(status.split("Uid:")[1].split()[0])
     assert owner != 0
     assert (image.root / "data/voices.yaml").stat().st_uid == owner
     assert (image.root / "config/voices").stat().st_uid == owner
     assert (image.root / "config/private.wav").stat().st_uid == 0
 
-    service.terminate()
-    assert service.wait(PATIENCE) == 0
+    os.kill(service.server, signal.SIGKILL)
+
+    service.process.wait(PATIENCE)
+    assert (image.root / "halted").exists(), service.log
+    result = image.root / "run/s6-linux-init-container-results/exitcode"
+    assert result.read_text() == "137\n"
+    assert "The server ended with exit code 137" in service.log
