@@ -1,6 +1,7 @@
 """The command line as a person uses it, run in this process; tests/e2e runs it as installed."""
 
 import io
+import os
 import subprocess
 import sys
 import wave
@@ -236,3 +237,24 @@ def test_help_teaches_and_the_version_is_told(command):
     assert "default: 1234" in out
 
     assert command("--version")[:2] == (0, f"{__version__}\n")
+
+
+def test_numpy_has_one_thread_in_the_program_and_is_left_alone_in_others():
+    look = "import os, wyoming_moss_nano.cli; print(os.environ.get('OPENBLAS_NUM_THREADS'))"
+    inside = "import sys, wyoming_moss_nano.__main__ as m; sys.argv[1:] = ['--version']\n"
+    inside += "try: m.run()\nexcept SystemExit: " + look
+    environment = {k: v for k, v in os.environ.items() if "NUM_THREADS" not in k}
+
+    def printed(code, **extra):
+        run = subprocess.run(
+            [sys.executable, "-c", code],
+            capture_output=True,
+            text=True,
+            check=True,
+            env=environment | extra,
+        )
+        return run.stdout.splitlines()[-1]
+
+    assert printed(look) == "None"
+    assert printed(inside) == "1"
+    assert printed(inside, OPENBLAS_NUM_THREADS="3") == "3"

@@ -13,6 +13,7 @@ from . import __version__
 from .commands import fetch, model, precision, voice
 from .commands.app import app_flags
 from .commands.bench import bench
+from .commands.doctor import doctor
 from .commands.say import say
 from .commands.serve import probe, serve
 from .commands.workspace import Workspace
@@ -88,11 +89,6 @@ example:
   wyoming-moss-nano voice add anna anna.wav --authorized-by "Anna Berg" \\
       --statement "I agree that my voice is used for announcements in our house."
 """
-
-
-def run() -> None:
-    """Run the command line of this process and exit."""
-    sys.exit(main(sys.argv[1:]))
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -205,6 +201,14 @@ def _parser() -> argparse.ArgumentParser:
         "--threads", type=int, default=1, metavar="N", help="of single steps (default: 1)"
     )
     compare.add_argument("--json", action="store_true", help="for programs")
+
+    _command(
+        commands,
+        "doctor",
+        doctor,
+        "print what this machine is, how fast it speaks, and which settings suit it",
+        ("model", "data_dir", "threads", "voices", "voices_dir", "default_voice", "log_level"),
+    )
 
     _add_voice_commands(commands)
     _add_model_commands(commands)

@@ -12,6 +12,7 @@ from .engine.generator import DEFAULT_MAX_FRAMES
 from .engine.local import SAMPLE_MODES
 from .engine.speech import DEFAULT_SEED, SpeechOptions
 from .errors import SettingsError
+from .machine import Machine
 from .server.endpoint import DEFAULT_PORT, Endpoint, TcpEndpoint, parse_endpoint
 
 ENVIRONMENT_PREFIX: Final = "MOSS_NANO_"
@@ -27,9 +28,8 @@ _MOST_THREADS: Final = 4
 
 
 def default_threads() -> int:
-    """Return the number of cores this process may use, four at most."""
-    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return min(_MOST_THREADS, usable or 1)
+    """Return the number of cores this process can keep busy, four at most."""
+    return min(_MOST_THREADS, Machine().usable_cores)
 
 
 def default_data_dir() -> Path:

@@ -371,6 +371,35 @@ def test_warming_up_opens_the_graphs_that_speaking_needs_and_says_nothing(
     assert not caplog.records
 
 
+@pytest.mark.parametrize("precision", ["fp32", "int8"])
+def test_compiled_graphs_speak_without_the_published_ones(new_compiled_engine, opened, precision):
+    engine = new_compiled_engine(precision)
+    opened.clear()  # of what proving it took
+
+    speak(engine)
+
+    assert sorted(opened) == [
+        "language.onnx",
+        "moss_audio_tokenizer_decode_step.onnx",
+        "sampled_frame.onnx",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("mode", "chooses"),
+    [("greedy", "greedy_frame.onnx"), ("full", "moss_tts_local_cached_step.onnx")],
+)
+def test_only_the_graph_that_chooses_codes_depends_on_the_mode(
+    new_compiled_engine, opened, mode, chooses
+):
+    engine = new_compiled_engine("fp32")
+    opened.clear()
+
+    speak(engine, sample_mode=mode)
+
+    assert set(opened) == {"language.onnx", "moss_audio_tokenizer_decode_step.onnx", chooses}
+
+
 @pytest.mark.parametrize(
     "options",
     [

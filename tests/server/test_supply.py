@@ -1,8 +1,10 @@
-"""A server whose model is still being fetched: it says so, tries again, and then speaks."""
+"""A model that is fetched, loaded, and replaced by a better one, while the server answers."""
 
 import asyncio
+import gc
 import itertools
 import threading
+import weakref
 
 import numpy as np
 import pytest
@@ -14,7 +16,12 @@ from wyoming_moss_nano.errors import BundleError, DownloadError, ModelNotReadyEr
 from wyoming_moss_nano.model.bundle import official_codec_id, read_bundle
 from wyoming_moss_nano.server.info import build_info
 from wyoming_moss_nano.server.reply import Ended, Reply, Started
-from wyoming_moss_nano.server.supply import FetchingSupply, growing_pauses
+from wyoming_moss_nano.server.supply import (
+    FetchingSupply,
+    ImprovingSupply,
+    LocalSupply,
+    growing_pauses,
+)
 from wyoming_moss_nano.server.voicebox import Speaker, Voicebox
 from wyoming_moss_nano.voices.store import Places, VoiceStore
 
@@ -163,3 +170,172 @@ def test_stopping_ends_a_fetch_that_is_running(voicebox):
 
 def test_pauses_grow_to_a_quarter_of_an_hour():
     assert list(itertools.islice(growing_pauses(), 8)) == [30, 60, 120, 240, 480, 900, 900, 900]
+
+
+# Something better, once it is there
+
+
+@pytest.fixture
+def tiny_speaker(tiny_folder):
+    """Make what speaks the tiny bundle; ``prepare`` is what its graphs take."""
+
+    def make(prepare=lambda: None):
+        engine = Engine.load(read_bundle(tiny_folder), threads=1)
+        return Speaker(engine, Scheduler(engine, prepare, max_streams=2, max_queue=2))
+
+    return make
+
+
+@pytest.fixture
+def improving(voicebox, tiny_speaker):
+    """Start a supply that speaks at once and improves by what a test says."""
+    supplies = []
+
+    def start(improve, first=None):
+        supply = ImprovingSupply(voicebox, first or LocalSupply(voicebox, tiny_speaker()), improve)
+        supplies.append(supply)
+        supply.start()
+        return supply
+
+    yield start
+    for supply in supplies:
+        supply.stop()
+        assert supply.stopped
+
+
+async def until(condition):
+    async with asyncio.timeout(30):
+        while not condition():
+            await asyncio.sleep(0.01)
+
+
+async def test_what_speaks_is_replaced_and_the_old_leaves_memory(voicebox, improving, tiny_speaker):
+    go_on = threading.Event()
+    better = tiny_speaker()
+
+    def improve(cancelled):
+        go_on.wait()
+        return better
+
+    improving(improve)
+    old = weakref.ref(voicebox.speaker().engine)
+    assert (await answer(voicebox))[2] is None
+    go_on.set()
+    await until(lambda: voicebox.speaker() is better)
+    assert (await answer(voicebox))[2] is None
+
+    await until(lambda: gc.collect() + 1 and old() is None)
+
+
+async def test_who_is_being_spoken_to_hears_the_end_from_what_began(
+    voicebox, improving, tiny_speaker
+):
+    go_on = threading.Event()
+    better = tiny_speaker()
+
+    def improve(cancelled):
+        go_on.wait()
+        return better
+
+    improving(improve)
+    first = voicebox.speaker()
+    reply = Reply(voicebox, voicebox.voices.choose(None, None), streamed=True)
+    await reply.add("Dinner is ready. Good night. ")
+    await until(lambda: not reply.events.empty())
+    go_on.set()
+    await until(lambda: voicebox.speaker() is better)
+    await asyncio.sleep(1.5)  # the old one is looked at once a second
+    assert not first.scheduler.stopped
+
+    await reply.add("Sleep well.")
+    await reply.end()
+    samples = 0
+    while not isinstance(event := await reply.events.get(), Ended):
+        if isinstance(event, np.ndarray):
+            samples += len(event)
+            reply.taken(len(event) / 48000)
+
+    assert event.error is None
+    assert samples > 48000
+    await until(lambda: first.scheduler.stopped)
+
+
+@pytest.mark.parametrize("error", [BundleError("it came out wrong"), RuntimeError("a bug")])
+async def test_what_cannot_be_improved_speaks_on(voicebox, improving, caplog, error):
+    def improve(cancelled):
+        raise error
+
+    improving(improve)
+    first = voicebox.speaker()
+    await until(lambda: str(error) in caplog.text)
+
+    assert voicebox.speaker() is first
+    assert (await answer(voicebox))[2] is None
+
+
+async def test_something_better_that_cannot_be_loaded_replaces_nothing(
+    voicebox, improving, tiny_speaker, caplog
+):
+    def fail():
+        raise BundleError("a graph is cut off")
+
+    better = tiny_speaker(fail)
+    improving(lambda cancelled: better)
+    first = voicebox.speaker()
+    await until(lambda: "Speaking on as before: a graph is cut off" in caplog.text)
+
+    assert voicebox.speaker() is first
+    assert (await answer(voicebox))[2] is None
+    await until(lambda: better.scheduler.stopped)
+
+
+def test_stopping_ends_an_improvement_that_is_being_made(voicebox, improving):
+    begun = threading.Event()
+
+    def improve(cancelled):
+        begun.set()
+        cancelled.wait()
+
+    supply = improving(improve)
+    begun.wait()
+
+    supply.stop()
+
+    assert supply.stopped
+
+
+def test_stopping_ends_something_better_that_is_being_loaded(voicebox, improving, tiny_speaker):
+    loading, go_on = threading.Event(), threading.Event()
+
+    def load():
+        loading.set()
+        go_on.wait(1.0)
+
+    better = tiny_speaker(load)
+    supply = improving(lambda cancelled: better)
+    loading.wait()
+
+    supply.stop()
+
+    assert supply.stopped
+    assert voicebox.speaker() is not better
+
+
+def test_nothing_is_improved_before_something_speaks(voicebox):
+    asked = []
+
+    class Nothing:
+        stopped = True
+
+        def start(self):
+            pass
+
+        def stop(self):
+            pass
+
+    supply = ImprovingSupply(voicebox, Nothing(), asked.append)
+    supply.start()
+    supply.stop()
+
+    assert asked == []
+    assert supply.stopped

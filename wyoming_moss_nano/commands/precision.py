@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from ..bench.endless import EndlessEngine
 from ..engine.codec import Codec
 from ..engine.prompt import Codes
 from ..engine.speech import Engine
@@ -57,26 +58,18 @@ class Precision:
         return self._settings.data_dir / "compiled"
 
     def compiled(self) -> Compiled | None:
-        """Return the compiled graphs to speak with, if there are any yet; None means exact.
-
-        Raises:
-            BundleError: they are damaged.
-        """
+        """Return the compiled graphs to speak with, if there are any yet; None means exact."""
         precision = self._chosen()
         if precision not in COMPILED_PRECISIONS:
             return None
         return find_compiled(self.compiled_dir, self.bundle, precision)
 
     def engine(self) -> Engine:
-        """Return an engine of what there is now.
-
-        Raises:
-            BundleError: compiled graphs are damaged.
-        """
+        """Return an engine of what there is now."""
         return Engine.load(self.bundle, self._settings.threads, self.compiled())
 
     def obstacle(self) -> str:
-        """Return why compiling need not be tried, or an empty text."""
+        """Return why compiling is not possible, or an empty text."""
         if not self.bundle.rules.prefix_reuse:
             return "this model is built in another way than the published one"
         if importlib.util.find_spec("onnx") is None:
@@ -84,27 +77,22 @@ class Precision:
         return ""
 
     def missing(self) -> bool:
-        """Whether graphs should be compiled first; logs what stands in the way, if anything does.
+        """Whether graphs should be compiled first."""
+        return self._incomplete() and not self._reason()
 
-        Raises:
-            BundleError: compiled graphs are damaged.
-        """
+    def tell_reason(self) -> None:
+        """Log why there are no compiled graphs, where the settings ask for them."""
+        if not self._incomplete():
+            return
         wanted = self._settings.precision
-        if wanted == "exact" or self.compiled() is not None:
-            return False
-        first = "fp32" if wanted == "auto" else wanted
-        obstacle = self.obstacle() or refusal(self.compiled_dir, self.bundle, first)
-        if not obstacle:
-            return True
         # a model of our own that is small enough needs no compiling
         quiet = wanted == "auto" and not self.bundle.rules.prefix_reuse
         _LOGGER.log(
             logging.DEBUG if quiet else logging.WARNING,
             "Speaking with --precision exact, not %s: %s",
             wanted,
-            obstacle,
+            self._reason(),
         )
-        return False
 
     def compile(self, on_progress: _OnProgress, cancelled: threading.Event) -> bool:
         """Compile in a process of its own; return whether that was done and not cancelled.
@@ -112,11 +100,20 @@ class Precision:
         Raises:
             BundleError: it cannot be compiled, or there is no room.
         """
-        return run_in_child(_compile, (self._settings,), on_progress, cancelled)
+        level = logging.getLogger().level
+        return run_in_child(_compile, (self._settings, level), on_progress, cancelled)
 
     @property
     def _settings(self) -> Settings:
         return self.workspace.settings
+
+    def _incomplete(self) -> bool:
+        return self._chosen() != "exact" and self.compiled() is None
+
+    def _reason(self) -> str:
+        wanted = self._settings.precision
+        first = "fp32" if wanted == "auto" else wanted
+        return self.obstacle() or refusal(self.compiled_dir, self.bundle, first)
 
     def _chosen(self) -> str:
         if self._settings.precision != "auto":
@@ -129,16 +126,17 @@ def engine_for(workspace: Workspace, bundle: Bundle) -> Engine:
     """Return an engine for a command: compiled first, if a compiled precision is asked for by name.
 
     Under ``auto`` compiled graphs are used if they are there.
-
-    Raises:
-        BundleError: compiled graphs are damaged.
     """
     precision = Precision(workspace, bundle)
-    if workspace.settings.precision != "auto" and precision.missing():
+    if workspace.settings.precision == "auto":
+        return precision.engine()
+    if precision.missing():
         try:
             precision.compile(ProgressLines(), threading.Event())
         except BundleError as error:
             _LOGGER.warning("Speaking with --precision exact: %s", error)
+    else:
+        precision.tell_reason()
     return precision.engine()
 
 
@@ -190,8 +188,9 @@ class ProgressLines:
             _LOGGER.info("Compiling the model for this machine: %d %%", percent)
 
 
-def _compile(settings: Settings, on_progress: _OnProgress) -> None:
-    """Do the work of ``Precision.compile``, in its process."""
+def _compile(settings: Settings, log_level: int, on_progress: _OnProgress) -> None:
+    """Do the work of ``Precision.compile``, in its process, which logs as the one before does."""
+    logging.basicConfig(level=log_level, format=settings.log_format)
     workspace = Workspace(settings)
     bundle = workspace.bundle()
     references = _references(workspace, bundle)
@@ -212,12 +211,16 @@ def _compile(settings: Settings, on_progress: _OnProgress) -> None:
         compile_to(settings.precision, 0, 100)
         return
     reference = next(iter(references.values()))
-    factors = {}
-    for precision, first, last in (("fp32", 0, 50), ("int8", 50, 100)):
-        compiled = compile_to(precision, first, last)
-        factors[precision] = real_time_factor(Engine.load(bundle, threads, compiled), reference)
-        if factors[precision] <= MOST_REAL_TIME_FACTOR:
-            break
+
+    def measure(compiled: Compiled) -> float:
+        return real_time_factor(EndlessEngine(bundle, threads, compiled), reference)
+
+    factors = {"fp32": measure(compile_to("fp32", 0, 50))}
+    if factors["fp32"] > MOST_REAL_TIME_FACTOR:
+        try:
+            factors["int8"] = measure(compile_to("int8", 50, 100))
+        except CannotCompileError as error:
+            _LOGGER.warning("Keeping precision fp32, though it is slow here: %s", error)
     choice = Choice(recommended(factors), factors)
     Choices(compiled_dir, threads).remember(bundle, choice)
     for precision in factors:

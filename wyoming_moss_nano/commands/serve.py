@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ..engine.scheduler import Scheduler
 from ..engine.speech import Engine
-from ..errors import ServerError
+from ..errors import BundleError, ServerError
 from ..model.bundle import missing_official_files
 from ..model.download import fetch_model
 from ..model.metadata import OFFICIAL_RULES
@@ -28,6 +28,8 @@ from ..voices.enrol import Encoder
 from ..voices.store import VoiceStore
 from .precision import Precision, ProgressLines
 from .workspace import Workspace, tell
+
+_LOGGER = logging.getLogger(__name__)
 
 
 def serve(_parsed: argparse.Namespace, workspace: Workspace) -> None:
@@ -52,7 +54,7 @@ def serve(_parsed: argparse.Namespace, workspace: Workspace) -> None:
         voicebox = Voicebox(voices, options, bundle.rules.kind)
         supply = LocalSupply(voicebox, _first_speaker(workspace, voices, ending))
     supply = ImprovingSupply(
-        voicebox, supply, lambda given_up: _better(workspace, voices, given_up)
+        voicebox, supply, lambda given_up: _better(workspace, voicebox, given_up)
     )
     asyncio.run(Server(voicebox, supply, _server_options(settings)).run())
     ending.set()
@@ -93,26 +95,32 @@ def _first_speaker(workspace: Workspace, voices: VoiceStore, ending: threading.E
         # graphs that are about to be replaced are loaded only if somebody asks for speech meanwhile
         if not precision.missing():
             engine.warm_up(voices.get(voices.default, encoder).codes)
+        if engine.precision != "exact":
+            _LOGGER.info("Speaking with precision %s", engine.precision)
         enrolment.start()
 
     return _speaker(engine, prepare, workspace.settings)
 
 
-def _better(workspace: Workspace, voices: VoiceStore, given_up: threading.Event) -> Speaker | None:
+def _better(workspace: Workspace, voicebox: Voicebox, given_up: threading.Event) -> Speaker | None:
     """Compile what the settings want compiled; return what speaks with it, if that is needed."""
-    bundle = workspace.bundle()
-    precision = Precision(workspace, bundle)
-    if not precision.missing() or not precision.compile(ProgressLines(), given_up):
+    precision = Precision(workspace, workspace.bundle())
+
+    def warm_up(engine: Engine) -> None:
+        engine.warm_up(voicebox.reference(voicebox.voices.default, engine))
+
+    if not precision.missing():
+        precision.tell_reason()
+        return None
+    try:
+        if not precision.compile(ProgressLines(), given_up):
+            return None
+    except BundleError as error:
+        _LOGGER.warning("Speaking with --precision exact: %s", error)
+        warm_up(voicebox.speaker().engine)
         return None
     engine = precision.engine()
-    if engine.precision == "exact":
-        return None
-    encoder = Encoder(bundle, engine.codec)
-    return _speaker(
-        engine,
-        lambda: engine.warm_up(voices.get(voices.default, encoder).codes),
-        workspace.settings,
-    )
+    return _speaker(engine, lambda: warm_up(engine), workspace.settings)
 
 
 def _speaker(engine: Engine, prepare: Callable[[], None], settings: Settings) -> Speaker:

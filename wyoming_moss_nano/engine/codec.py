@@ -1,5 +1,6 @@
 """The audio codec: recordings to codes, and codes to sound, whole or as they are made."""
 
+import threading
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ class Codec:
     def __init__(self, bundle: Bundle, sessions: Sessions) -> None:
         self._config = bundle.codec
         self._sessions = sessions
+        self._spare = SpareState(bundle.codec.state)
 
     def encode(self, waveform: FloatArray) -> Codes:
         """Return the codes int32 [frames, codebooks] of a recording [channels, samples] in [-1, 1].
@@ -41,7 +43,36 @@ class Codec:
 
     def stream(self) -> "StreamingDecoder":
         """Return a decoder for frames that arrive one after the other."""
-        return StreamingDecoder(self._sessions.graph("codec_decode_step"), self._config.state)
+        return StreamingDecoder(self._sessions.graph("codec_decode_step"), self._spare)
+
+
+class SpareState:
+    """The codec's state beside those of the decoders: each call writes the next state into it.
+
+    At the official size a state has 24 MB; making one anew in every call would cost more than a
+    millisecond. Decoders of one codec share the spare one and take turns.
+    """
+
+    def __init__(self, tensors: tuple[StateTensor, ...]) -> None:
+        self.tensors = tensors
+        self.lock = threading.Lock()
+        self._arrays: list[NDArray[Any]] | None = None
+
+    def exchange(self, used: list[NDArray[Any]]) -> list[NDArray[Any]]:
+        """Return the spare state and keep the used one instead."""
+        spare, self._arrays = self.arrays, used
+        return spare
+
+    @property
+    def arrays(self) -> list[NDArray[Any]]:
+        """The spare state, with whatever is in it."""
+        if self._arrays is None:
+            self._arrays = self.new()
+        return self._arrays
+
+    def new(self) -> list[NDArray[Any]]:
+        """Return one state more, not filled."""
+        return [np.empty(t.shape, dtype=np.dtype(t.element_type)) for t in self.tensors]
 
 
 class StreamingDecoder:
@@ -50,20 +81,25 @@ class StreamingDecoder:
     It holds the codec's state: every attention window as far as it is filled.
     """
 
-    def __init__(self, graph: Graph, state: tuple[StateTensor, ...]) -> None:
+    def __init__(self, graph: Graph, spare: SpareState) -> None:
         self._graph = graph
-        self._names = [(tensor.input_name, tensor.output_name) for tensor in state]
-        self._state: dict[str, NDArray[Any]] = {
-            tensor.input_name: np.full(
-                tensor.shape, tensor.initial, dtype=np.dtype(tensor.element_type)
-            )
-            for tensor in state
-        }
+        self._spare = spare
+        self._state = spare.new()
+        self.restart()
+
+    def restart(self) -> None:
+        """Forget all frames: the next ones begin another piece."""
+        for tensor, array in zip(self._spare.tensors, self._state, strict=True):
+            array.fill(tensor.initial)
 
     def decode(self, codes: Codes) -> FloatArray:
         """Return the sound [channels, samples] of the next frames [frames, codebooks]."""
-        outputs = self._graph.run({**_code_inputs(codes), **self._state})
-        self._state = {before: outputs[after] for before, after in self._names}
+        tensors = self._spare.tensors
+        before = {t.input_name: a for t, a in zip(tensors, self._state, strict=True)}
+        with self._spare.lock:
+            after = {t.output_name: a for t, a in zip(tensors, self._spare.arrays, strict=True)}
+            outputs = self._graph.run_into({**_code_inputs(codes), **before}, after)
+            self._state = self._spare.exchange(self._state)
         return _sound(outputs)
 
 

@@ -19,10 +19,10 @@ from .local import FrameSampler, FrameSamplers, GreedyTogether, SampledTogether
 from .prompt import Codes, PromptLayout, Rows
 from .sampling import FloatArray
 
-# Rows of a slot before it has to grow: a voice of ten seconds, a text and the frames of half a
-# minute. Memory is taken by rows as they are used.
-_FIRST_CAPACITY: Final = 512
-_FIRST_SLOTS: Final = 4
+# What the buffers begin with; they double when it does not suffice, which copies them once. A voice
+# of ten seconds and a sentence fit into 256 rows.
+_FIRST_CAPACITY: Final = 256
+_FIRST_SLOTS: Final = 1
 
 # Of keys and values of voices: about six of ten seconds at the official size.
 PREFIX_BUDGET_BYTES: Final = 64 * 2**20
@@ -107,7 +107,6 @@ class KeyValues:
 
     def _empty(self, slots: int, capacity: int) -> list[FloatArray]:
         heads, width = self._shape
-        # zeros are handed out by the system untouched: rows cost memory when they are written
         shape = (slots, heads, capacity, width)
         return [np.zeros(shape, dtype=np.float32) for _ in self._names]
 

@@ -238,6 +238,7 @@ class UtteranceSound:
         self._limiter = Limiter(self._rate, options.gain_db)
         self._waiting: list[Codes] = []
         self._decoder: StreamingDecoder | None = None
+        self._new_piece = True
         self._dead_air = DeadAir(self._rate)
         self._pause_due = False
         self._pieces = 0
@@ -301,6 +302,9 @@ class UtteranceSound:
             return []
         if self._decoder is None:
             self._decoder = self._codec.stream()
+        elif self._new_piece:
+            self._decoder.restart()
+        self._new_piece = False
         decoded = self._decoder.decode(np.stack(self._waiting))
         self._waiting.clear()
         self._audible = self._audible or bool(decoded.any())
@@ -318,7 +322,7 @@ class UtteranceSound:
             )
         self._pieces += 1
         self._pause_due = self._audible
-        self._decoder = None
+        self._new_piece = True
         self._dead_air = DeadAir(self._rate)
 
     def _pcm(self, sounds: list[FloatArray]) -> Pcm:

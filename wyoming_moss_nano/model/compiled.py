@@ -1,6 +1,7 @@
 """Compiled graphs on disk: where they lie, what is known of them, and their sessions."""
 
 import json
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,6 +11,8 @@ from typing import Any, Final
 from ..errors import BundleError
 from .bundle import Bundle
 from .sessions import Graph, open_graph
+
+_LOGGER = logging.getLogger(__name__)
 
 # Counts up whenever compiled graphs change; older ones are then compiled anew.
 COMPILER_VERSION: Final = 1
@@ -68,22 +71,23 @@ def compiled_folder(compiled_dir: Path, bundle: Bundle, precision: str) -> Path:
 
 
 def find_compiled(compiled_dir: Path, bundle: Bundle, precision: str) -> Compiled | None:
-    """Return the compiled graphs of a bundle, if they are there.
-
-    Raises:
-        BundleError: they are damaged.
-    """
+    """Return the compiled graphs of a bundle, if they are there; the log tells of damaged ones."""
     folder = compiled_folder(compiled_dir, bundle, precision)
-    proof = folder / PROOF_FILE
-    try:
-        figures = json.loads(proof.read_bytes())
-    except FileNotFoundError:
+    if not folder.is_dir():
         return None
-    except (OSError, ValueError) as error:
-        raise BundleError(f"{proof} cannot be read ({error}): remove {folder}") from error
-    if not isinstance(figures, dict):
-        raise BundleError(f"{proof} is no proof of compiled graphs: remove {folder}")
-    return Compiled(folder, precision, figures)
+    try:
+        proof = json.loads((folder / PROOF_FILE).read_bytes())
+        if proof["files"] != file_sizes(folder):
+            raise ValueError("files are missing or cut off")  # noqa: TRY301 - as damaged as others
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        _LOGGER.warning("The compiled graphs in %s are damaged and not used: %s", folder, error)
+        return None
+    return Compiled(folder, precision, proof)
+
+
+def file_sizes(folder: Path) -> dict[str, int]:
+    """Return the size of every compiled file in a folder, without that of the proof."""
+    return {path.name: path.stat().st_size for path in folder.iterdir() if path.name != PROOF_FILE}
 
 
 def refusal(compiled_dir: Path, bundle: Bundle, precision: str) -> str:
@@ -98,6 +102,11 @@ def remember_refusal(compiled_dir: Path, bundle: Bundle, precision: str, reason:
     """Keep why a bundle cannot be compiled, so that not every start tries again."""
     file = _refusal_file(compiled_dir, bundle, precision)
     file.write_text(f"{reason}\n", encoding="utf-8")
+
+
+def forget_refusal(compiled_dir: Path, bundle: Bundle, precision: str) -> None:
+    """Forget that a bundle could not be compiled: now it has been."""
+    _refusal_file(compiled_dir, bundle, precision).unlink(missing_ok=True)
 
 
 def _refusal_file(compiled_dir: Path, bundle: Bundle, precision: str) -> Path:

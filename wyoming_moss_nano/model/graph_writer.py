@@ -58,10 +58,10 @@ class GraphWriter:
         self._graph.node.append(node)
         return names
 
-    def split(self, value: str, parts: int) -> list[str]:
-        """Cut the last axis into equal parts."""
+    def split(self, value: str, parts: int, axis: int = -1) -> list[str]:
+        """Cut an axis, by default the last, into equal parts."""
         outputs = [self._name("Split") for _ in range(parts)]
-        self._graph.node.append(_node("Split", [value], outputs, axis=-1))
+        self._graph.node.append(_node("Split", [value], outputs, axis=axis))
         return outputs
 
     def top(self, value: str, count: int) -> tuple[str, str]:

@@ -52,10 +52,13 @@ class Graph:
             raise SpeechError(f"a graph of the model failed: {reason}") from error
         return dict(zip(self._outputs, outputs, strict=True))
 
-    def run_into(self, inputs: Tensors, outputs: Tensors) -> None:
-        """Run the graph and write all outputs into arrays that are there already.
+    def run_into(self, inputs: Tensors, outputs: Tensors) -> dict[str, NDArray[Any]]:
+        """Run the graph and write some outputs into arrays that are there already.
 
         An output may lie where an input does, if the graph's operators allow it.
+
+        Returns:
+            The other outputs, by name.
 
         Raises:
             SpeechError: ONNX Runtime refuses the inputs or fails on them.
@@ -63,13 +66,19 @@ class Graph:
         binding = self._session.io_binding()
         for name, array in inputs.items():
             binding.bind_cpu_input(name, array)
+        others = [name for name in self._outputs if name not in outputs]
+        for name in others:
+            binding.bind_output(name)
         for name, array in outputs.items():
             binding.bind_output(name, "cpu", 0, array.dtype, array.shape, array.ctypes.data)
         try:
             self._session.run_with_iobinding(binding)
-        except _ORT_ERRORS as error:
+        # with bound outputs ONNX Runtime raises its errors as plain ones
+        except (*_ORT_ERRORS, RuntimeError) as error:
             reason = str(error).splitlines()[0]
             raise SpeechError(f"a graph of the model failed: {reason}") from error
+        values = (value.numpy() for value in binding.get_outputs()[: len(others)])
+        return dict(zip(others, values, strict=True))
 
 
 class Sessions:
@@ -110,6 +119,8 @@ def open_graph(path: Path, threads: int) -> Graph:
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
     options.log_severity_level = _ERRORS_ONLY
+    # a plan of memory for every shape that was ever seen costs more than it saves: shapes change
+    options.enable_mem_pattern = False
     # idle workers that spin steal the time of whatever else runs on a small machine
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     started = time.monotonic()

@@ -3,6 +3,7 @@
 import contextlib
 import multiprocessing
 import os
+import signal
 import threading
 from collections.abc import Callable
 from multiprocessing.connection import Connection
@@ -81,6 +82,8 @@ def _follow(
 
 def _in_child(work: Callable[..., None], arguments: tuple[Any, ...], sending: Connection) -> None:
     os.nice(_NICENESS)
+    # a terminal interrupts both processes; the one that waits for this one ends it
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     # a parent that is gone wants nothing more
     with contextlib.suppress(BrokenPipeError):
         try:
@@ -90,3 +93,5 @@ def _in_child(work: Callable[..., None], arguments: tuple[Any, ...], sending: Co
             sending.send(("cannot", str(error)))
         except (MossNanoError, OSError) as error:
             sending.send(("failed", str(error)))
+        except Exception as error:  # noqa: BLE001 - a bug is told where there is a log
+            sending.send(("failed", f"compiling failed unexpectedly: {error!r}"))

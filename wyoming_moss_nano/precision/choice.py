@@ -85,9 +85,10 @@ class Choices:
         """Return what was chosen for a bundle and this number of threads, if anything was."""
         entry = self._read().get(self._key(bundle))
         try:
-            return Choice(str(entry["precision"]), dict(entry["factors"])) if entry else None
+            choice = Choice(entry["precision"], dict(entry["factors"])) if entry else None
         except (KeyError, TypeError, ValueError):
             return None
+        return choice if choice is not None and choice.precision in BY_FIDELITY else None
 
     def remember(self, bundle: Bundle, choice: Choice) -> None:
         """Keep a choice."""

@@ -3,6 +3,7 @@
 import fcntl
 import json
 import logging
+import os
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -18,7 +19,9 @@ from ..model.compiled import (
     CannotCompileError,
     Compiled,
     compiled_folder,
+    file_sizes,
     find_compiled,
+    forget_refusal,
     remember_refusal,
 )
 from .proof import prove
@@ -65,9 +68,9 @@ def compile_bundle(
         found = find_compiled(compiled_dir, bundle, precision)
         if found is not None:
             return found
-        _check_disk(bundle, precision, compiled_dir)
         unfinished = compiled_dir / _UNFINISHED
         shutil.rmtree(unfinished, ignore_errors=True)
+        _check_disk(bundle, precision, compiled_dir)
         unfinished.mkdir()
         try:
             return _compile(bundle, precision, unfinished, references, threads, on_progress)
@@ -100,12 +103,26 @@ def _compile(
     )
     proof.check(precision, bundle.rules.kind)
     on_progress(100)
-    figures = {**proof.figures(), "seconds": round(time.monotonic() - started, 1)}
+    figures = {
+        **proof.figures(),
+        "seconds": round(time.monotonic() - started, 1),
+        "files": file_sizes(unfinished),
+    }
     (unfinished / PROOF_FILE).write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+    _sync(unfinished)
+    remove_compiled(unfinished.parent, bundle, precision)
     folder = compiled_folder(unfinished.parent, bundle, precision)
     unfinished.rename(folder)
+    forget_refusal(unfinished.parent, bundle, precision)
     _remove_older(folder, precision)
     return Compiled(folder, precision, figures)
+
+
+def _sync(folder: Path) -> None:
+    """Put all files of a folder on disk, so that no power cut leaves its name without them."""
+    for path in folder.iterdir():
+        with path.open("rb") as file:
+            os.fsync(file.fileno())
 
 
 def remove_compiled(compiled_dir: Path, bundle: Bundle, precision: str) -> None:
@@ -115,7 +132,7 @@ def remove_compiled(compiled_dir: Path, bundle: Bundle, precision: str) -> None:
 
 def _remove_older(folder: Path, precision: str) -> None:
     """Remove graphs of the same precision that this compile replaces."""
-    for other in folder.parent.glob(f"*-{precision}-v*"):
+    for other in folder.parent.glob(f"*-{precision}-v*/"):
         if other != folder:
             _LOGGER.info("Removing the compiled graphs in %s, which are replaced", other)
             shutil.rmtree(other, ignore_errors=True)

@@ -38,21 +38,22 @@ class LocalSupply:
     """A model that is on disk: its speaker waits for requests from the start."""
 
     def __init__(self, voicebox: Voicebox, speaker: Speaker) -> None:
-        self._speaker = speaker
+        # kept by the voicebox alone: who is replaced there leaves memory
+        self._voicebox = voicebox
         voicebox.ready(speaker)
 
     def start(self) -> None:
         """Load the model's graphs in the background."""
-        self._speaker.scheduler.start()
+        self._voicebox.speaker().scheduler.start()
 
     def stop(self) -> None:
         """Stop speaking."""
-        self._speaker.scheduler.stop()
+        self._voicebox.stop()
 
     @property
     def stopped(self) -> bool:
         """Whether no thread of it is running."""
-        return self._speaker.scheduler.stopped
+        return self._voicebox.speaker().scheduler.stopped
 
 
 class FetchingSupply:

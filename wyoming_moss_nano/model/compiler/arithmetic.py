@@ -83,9 +83,12 @@ class Int8(Arithmetic):
         return graph.op("Mul", scaled, self.stored(column_scale))
 
     def lookup(self, table: Values, ids: str) -> str:
-        """See Arithmetic.lookup; tables are kept in 16 bits."""
-        rows = self.graph.op("Gather", self.stored(np.asarray(table, np.float16)), ids, axis=0)
-        return self.graph.cast(rows, FLOAT)
+        """See Arithmetic.lookup; each row of a table has a scale of its own."""
+        whole, scale = quantized_columns(table.T)
+        graph = self.graph
+        rows = graph.op("Gather", self.stored(np.ascontiguousarray(whole.T)), ids, axis=0)
+        scales = graph.op("Gather", self.stored(scale[:, np.newaxis]), ids, axis=0)
+        return graph.op("Mul", graph.cast(rows, FLOAT), scales)
 
     def _quantized(self, value: str) -> tuple[str, str]:
         """Return a value as uint8 around levels + 1, and the scale [..., 1] of each row.

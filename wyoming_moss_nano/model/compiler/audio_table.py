@@ -24,7 +24,9 @@ class AudioTable:
         inside = graph.op("Min", codes, graph.constant(self._pads))
         ids = graph.op("Add", inside, graph.constant(self._starts))
         states = arithmetic.lookup(self._values, ids)
-        return graph.op("ReduceSum", states, graph.ints(2), keepdims=0)
+        # not ReduceSum, whose order of adding depends on the number of rows
+        parts = graph.split(states, len(self._pads), axis=2)
+        return graph.op("Squeeze", graph.op("Sum", *parts), graph.ints(2))
 
     def of(self, arithmetic: Arithmetic, codebook: int, codes: str) -> str:
         """Return the embeddings float32 [batch, hidden] of codes int64 [batch] of one codebook."""

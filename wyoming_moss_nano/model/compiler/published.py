@@ -13,6 +13,7 @@ from ..compiled import CannotCompileError
 from .weights import Linear, Norm, Values
 
 _MATRIX: Final = 2  # dimensions
+_NORM_INPUTS: Final = 3  # values, scale and bias
 
 
 @dataclass(frozen=True)
@@ -56,9 +57,12 @@ class PublishedGraph:
 
     def norms(self) -> list[Norm]:
         """Return the LayerNorms in the order of the residual stream."""
+        nodes = list(self._nodes("LayerNormalization"))
+        if any(len(node.input) != _NORM_INPUTS for node in nodes):
+            raise self.refuse("a norm has no bias")
         return [
             Norm(self.values(node.input[1]), self.values(node.input[2]), _epsilon(node))
-            for node in self._nodes("LayerNormalization")
+            for node in nodes
         ]
 
     def products(self) -> list[Product]:
@@ -99,14 +103,21 @@ class PublishedGraph:
             raise self.refuse(f"{stored.name} is not float32")
         if not external_data_helper.uses_external_data(stored):
             return np.asarray(numpy_helper.to_array(stored), dtype=np.float32)
+        return self._mapped(stored)
+
+    def _mapped(self, stored: TensorProto) -> Values:
         entries = {entry.key: entry.value for entry in stored.external_data}
-        return np.memmap(
-            self._path.parent / entries["location"],
-            dtype="<f4",
-            mode="r",
-            offset=int(entries.get("offset", "0")),
-            shape=tuple(stored.dims),
-        )
+        data = self._path.parent / entries.get("location", "")
+        try:
+            return np.memmap(
+                data,
+                dtype="<f4",
+                mode="r",
+                offset=int(entries.get("offset", "0")),
+                shape=tuple(stored.dims),
+            )
+        except (OSError, ValueError) as error:
+            raise self.refuse(f"{stored.name} cannot be read from {data} ({error})") from error
 
     def _nodes(self, kind: str) -> Iterator[NodeProto]:
         return (node for node in self._graph.node if node.op_type == kind)
