@@ -86,9 +86,7 @@ async def ask(uri, event, until):
         return events
 
 
-async def test_the_app_is_found_at_once_and_says_how_much_of_the_model_is_there(
-    service, hub, tmp_path
-):
+async def test_the_app_is_found_at_once_and_says_how_much_of_the_model_is_there(service, tmp_path):
     uri = logged(service, r"Listening on (tcp://\S+)")[1]
 
     (info,) = await ask(uri, Event("describe"), "info")
