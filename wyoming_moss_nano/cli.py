@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from . import __version__
 from .commands import fetch, model, precision, voice
+from .commands.app import app_flags
 from .commands.bench import bench
 from .commands.doctor import doctor
 from .commands.say import say
@@ -164,6 +165,19 @@ def _parser() -> argparse.ArgumentParser:
         metavar="FILE",
         help="the WAV file to write; without it, one named after the text",
     )
+
+    app = _command(
+        commands,
+        "app-flags",
+        app_flags,
+        "print the flags that the options of the Home Assistant app make; its service runs this",
+        ("data_dir", "voices_dir", "log_level"),
+    )
+    app.add_argument(
+        "--options", type=Path, metavar="FILE", help="default: options.json in the data folder"
+    )
+    app.add_argument("--config", type=Path, default=Path("/config"), metavar="DIR")
+    app.add_argument("--share", type=Path, default=Path("/share"), metavar="DIR")
 
     asked = _command(commands, "probe", probe, "ask a server what it offers", ())
     asked.add_argument("server", nargs="?", default=_DEFAULT_SERVER, metavar="URI")

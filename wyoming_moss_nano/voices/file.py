@@ -103,14 +103,19 @@ def _usable(listed: list[Any], path: Path) -> list[ListedVoice]:
     voices: list[ListedVoice] = []
     for number, entry in enumerate(listed, start=1):
         try:
-            voices.append(_listed_voice(entry, path))
+            voices.append(listed_voice(entry, path.parent))
         except VoiceError as error:
             name = entry.get("name") if isinstance(entry, dict) else None
             _LOGGER.error("%s: voice %s is left out: %s", path, name or number, error)  # noqa: TRY400
     return voices
 
 
-def _listed_voice(entry: Any, path: Path) -> ListedVoice:
+def listed_voice(entry: Any, folder: Path) -> ListedVoice:
+    """Return the voice of one entry, whose paths begin at a folder; nothing is read there.
+
+    Raises:
+        VoiceError: the entry is no voice; what is missing or wrong is named.
+    """
     if not isinstance(entry, dict):
         raise VoiceError("it must be a mapping of keys to values")
     for key, value in entry.items():
@@ -132,7 +137,7 @@ def _listed_voice(entry: Any, path: Path) -> ListedVoice:
         name=name,
         languages=parse_languages(entry.get("languages")),
         description=entry.get("description") or "",
-        source=path.parent / source,
+        source=folder / source,
         authorization=authorization,
     )
 
