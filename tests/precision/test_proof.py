@@ -37,7 +37,7 @@ def test_fp32_makes_the_same_hundred_frames_with_the_same_logits(compiled):
 def test_int8_stays_close_and_says_how_close(compiled):
     figures = compiled("int8").figures
 
-    assert 0.99 <= figures["cosine"] < 1
+    assert 0.98 <= figures["cosine"] < 1
     assert figures["first_difference"] >= 0
     assert figures["equal_frames"] < figures["frames"]
     assert all(0.5 < share <= 1 for share in figures["greedy_agreement"])
@@ -65,7 +65,7 @@ def test_good_graphs_are_accepted(precision, kind):
         ("fp32", "official", {"logit_error": 0.002}, "difference of logits is 0.002"),
         ("fp32", "random", {"logit_error": 0.002}, "difference of logits"),
         ("fp32", "official", {"logit_error": NOT_A_NUMBER}, "difference of logits"),
-        ("int8", "official", {"cosine": 0.98}, "cosine of hidden states is 0.98.*0.99"),
+        ("int8", "official", {"cosine": 0.97}, "cosine of hidden states is 0.97.*0.98"),
         ("int8", "random", {"cosine": 0.98}, "cosine"),
         ("int8", "official", {"cosine": NOT_A_NUMBER}, "cosine"),
         ("int8", "official", {"greedy_agreement": (0.5,) * 16}, "likeliest code"),
