@@ -95,7 +95,7 @@ def test_sound_comes_in_chunks_while_the_rest_is_being_made(engine):
 
 
 def test_an_utterance_makes_one_frame_per_step_and_tells_where_a_piece_ends(tiny_engine):
-    pieces = tiny_engine.pieces("Dinner is ready. Good night.")
+    pieces = tiny_engine.pieces("Dinner is ready. Good night to you.")
     utterance = tiny_engine.utter(pieces, voice(tiny_engine), SpeechOptions())
 
     kinds = [type(event) for event in iter(utterance.step, None)]
@@ -107,7 +107,7 @@ def test_an_utterance_makes_one_frame_per_step_and_tells_where_a_piece_ends(tiny
 
 
 def test_an_utterance_goes_on_when_more_text_arrives(tiny_engine):
-    first, second = tiny_engine.pieces("Dinner is ready. Good night.")
+    first, second = tiny_engine.pieces("Dinner is ready. Good night to you.")
     whole = frames_of(tiny_engine.utter([first, second], voice(tiny_engine), SpeechOptions()))
     utterance = tiny_engine.utter([first], voice(tiny_engine), SpeechOptions())
 
