@@ -218,7 +218,7 @@ def test_a_text_the_model_knows_nothing_of_is_silence_and_a_warning(embedded_eng
 
 
 def test_the_rest_of_a_text_is_spoken_where_the_model_knows_only_a_part(embedded_engine, caplog):
-    spoken = speak(embedded_engine, "你好。 Dinner is ready.")
+    spoken = speak(embedded_engine, "你好吗你好吗。 Dinner is ready.")
 
     np.testing.assert_array_equal(spoken, speak(embedded_engine, TEXT))
     assert "WARNING" in caplog.text
@@ -234,7 +234,7 @@ def test_what_is_spoken_is_not_logged(embedded_engine, caplog):
 
 
 def test_pieces_are_joined_by_a_pause_and_followed_by_silence(tiny_engine):
-    text = f"{TEXT} Good night."
+    text = f"{TEXT} Good night to you."
     first = speak(tiny_engine, TEXT, trailing_silence=0)
     both = speak(tiny_engine, text, sentence_silence=0.5, trailing_silence=0.3)
     plain = speak(tiny_engine, text, sentence_silence=0, trailing_silence=0)
