@@ -26,7 +26,7 @@ _ORDINAL_MONTH: Final = re.compile(
 _ORDINAL: Final = re.compile(r"(?<![\w.,])(\d{1,3}(?:,\d{3})+|\d+)(?:st|nd|rd|th)(?!\w)")
 _DECADE: Final = re.compile(r"(?<![\w.,])'?((?:1[1-9]|20)\d0)'?s(?!\w)")
 _YEAR_WORDS: Final = (
-    r"in|since|by|until|till|before|after|during|year|early|late|mid|around|circa|from|between|"
+    r"in|since|by|until|till|before|after|during|year|early|late|mid|around|circa|from|between|Q[1-4]|"
     r"(?:spring|summer|fall|autumn|winter|end|start|beginning|year) of|" + _MONTHS
 )
 _YEAR: Final = re.compile(
@@ -259,8 +259,8 @@ class English:
         text = _HASHTAG.sub("hashtag ", text)
         text = _SAINT.sub("Saint ", _STREET.sub(_street, text))
         text = _DOCTOR_DRIVE.sub("Drive", text)
-        text = _ABBREVIATION.sub(_abbreviation, text)
         text = _WEEKDAY_RANGE.sub(_weekdays, text)
+        text = _ABBREVIATION.sub(_abbreviation, text)
         return _LETTER_DOTS.sub(_letters, text)
 
 

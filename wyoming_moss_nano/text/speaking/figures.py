@@ -41,7 +41,7 @@ class Figures:
         self._number = re.compile(rf"{_SIGNED}(?P<number>{number})")
         self._quantity = re.compile(
             rf"{_SIGNED}(?P<number>{number})(?P<gap>\s?)(?P<unit>{units})"
-            rf"(?:\s?/\s?(?P<per>{units}))?(?![^\W_]|/\w)"
+            rf"(?:\s?/\s?(?P<per>{units}))?(?![^\W_]|/[^\W\d])"
         )
         self._range = re.compile(
             rf"(?<![\w.,:/+-])(?P<first>[-−]?(?:{number}))(?P<unit>\s?(?:{units}|{money}))?"

@@ -5,11 +5,27 @@ from functools import cache
 from typing import Final
 
 from .addresses import Addresses
+from .chinese import chinese
+from .dutch import dutch
 from .english import english
 from .figures import Figures
+from .french import french
+from .german import german
+from .italian import italian
 from .language import Language, Rule
+from .portuguese import portuguese
+from .spanish import spanish
 
-LANGUAGES: Final[Mapping[str, Callable[[], Language]]] = {"en": english}
+LANGUAGES: Final[Mapping[str, Callable[[], Language]]] = {
+    "de": german,
+    "en": english,
+    "es": spanish,
+    "fr": french,
+    "it": italian,
+    "nl": dutch,
+    "pt": portuguese,
+    "zh": chinese,
+}
 
 
 class Speaker:
