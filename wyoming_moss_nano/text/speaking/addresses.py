@@ -29,6 +29,8 @@ _DOMAINS: Final = (
 _KNOWN_ENTITY: Final = re.compile(rf"(?<![\w./@])(?:{_DOMAINS})\.[a-z0-9_]+(?![\w./@])")
 _SNAKE: Final = re.compile(r"(?<!\w)[^\W_]+(?:_+[^\W_]+)+(?!\w)")
 
+_DATE: Final = re.compile(r"[0-3]?\d\.[01]?\d\.(?:19|20)\d\d")
+_GROUPED: Final = re.compile(r"\d{1,3}(?:\.\d{3})+")
 _RELEASE: Final = re.compile(r"[a-z]+|\d+")
 
 Sub = Callable[[re.Match[str]], str]
@@ -40,6 +42,7 @@ class Addresses:
     def __init__(self, language: Language) -> None:
         self._numerals = language.numerals
         self._signs = language.signs
+        self._grouped = language.numerals.thousands == "."
 
     def __call__(self, text: str) -> str:
         """Return a sentence with all of them as words."""
@@ -97,6 +100,8 @@ class Addresses:
         return f" {self._signs.dot} ".join(map(self._numerals.digits, host.split(".")))
 
     def _version(self, found: re.Match[str]) -> str:
+        if _DATE.fullmatch(found[0]) or (self._grouped and _GROUPED.fullmatch(found[0])):
+            return found[0]
         numbers = (found["number"] or found["short"]).split(".")
         spoken = [self._part(number, first=i == 0) for i, number in enumerate(numbers)]
         version = "version " if found["v"] or found["short"] else ""

@@ -98,7 +98,11 @@ _TWO: Final = re.compile(
     r"(?<![\d.,])2(?=\s?(?:个|点钟|小时|天|次|杯|盏|台|位|条|张|本|周|年|半|度电))"
 )
 _TEL: Final = re.compile(r"(?<!\d)1\d{10}(?!\d)|(电话|号码|密码|验证码)([是为：: ]*)(\d{3,})")
-_SPACED: Final = re.compile(r"(?<=[\u3400-\u9fff]) (?=[\u3400-\u9fff])")
+_MONTH_DAY: Final = re.compile(r"(?<!\d)(\d{1,2})\s?月\s?(\d{1,2})\s?([日号])")
+_FRACTION: Final = re.compile(r"(?<![\d/.,])(\d{1,3})/(\d{1,3})(?![\d/.,])")
+_SPACED: Final = re.compile(r"(?<=[\u3400-\u9fff，。]) (?=[\u3400-\u9fff])")
+_START_OF_FIGURE: Final = re.compile(r"(?<=[\u3400-\u9fff])(?=[-−+$€¥£]?\d|[A-Za-z])")
+_END_OF_FIGURE: Final = re.compile(r"(?<=[0-9A-Za-z°%³²])(?=[\u3400-\u9fff])")
 
 
 class Chinese:
@@ -107,9 +111,15 @@ class Chinese:
     def __init__(self, numerals: Numerals) -> None:
         self._numerals = numerals
 
+    def apart(self, text: str) -> str:
+        """Set figures apart from ideographs, which common rules take for letters of one word."""
+        return _END_OF_FIGURE.sub(" ", _START_OF_FIGURE.sub(" ", text))
+
     def early(self, text: str) -> str:
         """Apply what common rules would take for something else."""
         text = _CHINESE_DATE.sub(self._chinese_date, text)
+        text = _MONTH_DAY.sub(self._month_day, text)
+        text = _FRACTION.sub(self._fraction, text)
         text = _TEL.sub(self._telephone, text)
         text = re.sub(r"(\d)\s?[-–~～]\s?(?=\d{1,3}(?:\.\d+)?\s?[%％])", r"\1%到", text)
         text = _PERCENT.sub(self._percent, text)
@@ -130,6 +140,13 @@ class Chinese:
         if found[3]:
             said += f"{self._numerals.cardinal(str(int(found[3])))}{found[4]}"
         return said
+
+    def _month_day(self, found: re.Match[str]) -> str:
+        month, day = (self._numerals.cardinal(str(int(found[i]))) for i in (1, 2))
+        return f"{month}月{day}{found[3]}"
+
+    def _fraction(self, found: re.Match[str]) -> str:
+        return f"{self._numerals.cardinal(found[2])}分之{self._numerals.cardinal(found[1])}"
 
     def _year(self, digits: str) -> str:
         return self._numerals.digits(digits)
@@ -195,6 +212,7 @@ def chinese() -> Language:
         months={"月": 1},
         date=rules.date,
         time=rules.time,
+        first=(rules.apart,),
         early=(rules.early,),
         last=(rules.last,),
     )

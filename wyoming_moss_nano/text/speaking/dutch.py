@@ -94,14 +94,16 @@ CURRENCIES: Final = {
     "¥": Currency(Noun("yen", "yen")),
     "ct": Currency(Noun("cent", "cent")),
 }
-MONTH_NAMES: Final = "januari februari maart april mei juni juli augustus september oktober november december".split()
+MONTH_NAMES: Final = (
+    "januari februari maart april mei juni juli augustus september oktober november december"
+).split()
 MONTHS: Final = months(
     "januari jan", "februari feb", "maart mrt", "april apr", "mei", "juni jun", "juli jul",
     "augustus aug", "september sep", "oktober okt", "november nov", "december dec",
 )  # fmt: skip
 
 _LIST_NUMBER: Final = re.compile(
-    r"^(\d{1,3})[.)] (?=\S)(?!(?:de )?(?:januari|februari|maart|april|mei|juni|juli|augustus|september|oktober|november|december))"
+    r"^(\d{1,3})[.)] (?=\S)(?!(?:de )?(?:" + "|".join(MONTH_NAMES) + "))"
 )
 _YEAR: Final = re.compile(
     r"\b([Ii]n|[Ss]inds|jaar|[Tt]ot|[Vv]an|"

@@ -20,7 +20,8 @@ _MONTH_DAY: Final = re.compile(
     re.IGNORECASE,
 )
 _ORDINAL_MONTH: Final = re.compile(
-    rf"(?<!\w)(\bthe )?(\d{{1,2}})(?:st|nd|rd|th)(?: of)? ({_MONTHS})(?!\w)\.?(?:,? ([12]\d{{3}})(?!\w))?",
+    rf"(?<!\w)(\bthe )?(\d{{1,2}})(?:st|nd|rd|th)?(?: of)? ({_MONTHS})(?!\w)\.?"
+    r"(?:,? ([12]\d{3})(?!\w))?",
     re.IGNORECASE,
 )
 _ORDINAL: Final = re.compile(r"(?<![\w.,])(\d{1,3}(?:,\d{3})+|\d+)(?:st|nd|rd|th)(?!\w)")
@@ -41,12 +42,13 @@ _YEAR_FIRST: Final = re.compile(
 _YEAR_RANGE: Final = re.compile(r"(?<![\w.,/-])((?:19|20)\d\d)\s?[-–]\s?((?:19|20)\d\d)(?![\w-])")
 _YEAR_VERSION: Final = re.compile(r"(?<![\w.,])(20\d\d)\.(\d{1,2})(?![\w]|[.,]\d)")
 _CODE: Final = re.compile(
-    r"\b((?:code|[Pp]ort|PIN|pin|OTP|passcode|password|ZIP|zip|serial number|account|extension|flight)"
+    r"\b((?:code|[Pp]ort|PIN|pin|OTP|passcode|password|ZIP|zip|serial number|account|extension"
+    r"|flight)"
     r"(?: code)?(?: is|:| number)?:?) (\d{3,})(?![\w]|[.,]\d)"
 )
 _LONG: Final = re.compile(r"(?<![\w.,])\d{10,}(?![\w]|[.,]\d)")
 _SHORT_PHONE: Final = re.compile(r"(?<![\w.,-])(?<!\) )(?<!\))(\d{3})-(\d{4})(?![\w-]|[.,]\d)")
-_CALLED: Final = re.compile(r"\b([Cc]all|[Dd]ial|[Tt]ext) (\d{3,})(?![\w]|[.,:]\d)")
+_CALLED: Final = re.compile(r"\b([Cc]all|[Dd]ial|[Tt]ext) (\d{3,})(?![\w-]|[.,:]\d| \d)")
 _FRACTION: Final = re.compile(r"(?<![\w/.,])(?:(\d+) )?(\d{1,3})/(\d{1,3})(?![\w/]|[.,]\d)")
 _HASH: Final = re.compile(r"(?:#|(?<!\w)[Nn]o\. ?|(?<!\w)Nr\. ?)(?=\d)")
 _TIMES: Final = re.compile(r"(?<![\w.,])(\d+(?:\.\d+)?)[x×](?![\w])")
@@ -204,6 +206,8 @@ class English:
         return self.date(str(int(day)), words.MONTHS[month], year or "", "")
 
     def _ordinal_month(self, found: re.Match[str]) -> str:
+        if found[3][0].islower() or not 1 <= int(found[2]) <= 31:  # noqa: PLR2004
+            return found[0]
         if not found[1]:
             return self._date(found[2], found[3].lower(), found[4])
         month = words.MONTH_NAMES[words.MONTHS[found[3].lower()] - 1]

@@ -8,15 +8,20 @@ from .language import Language, Noun
 _ISO_DATE: Final = r"(?P<y>[12]\d{3})-(?P<m>0[1-9]|1[0-2])-(?P<d>0[1-9]|[12]\d|3[01])"
 _CLOCK: Final = r"(?:[01]?\d|2[0-4]):[0-5]\d(?::[0-5]\d)?"
 _ISO: Final = re.compile(
-    rf"(?<![\w-]){_ISO_DATE}(?:[T ](?P<t>\d\d:\d\d(?::\d\d)?)(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?)?(?![\w-])"
+    rf"(?<![\w-])(?P<before>\w+ )??{_ISO_DATE}(?:[T ](?P<t>\d\d:\d\d(?::\d\d)?)(?:\.\d+)?"
+    r"(?:Z|[+-]\d\d:?\d\d)?)?(?![\w-])"
 )
 _TIME: Final = re.compile(r"(?<![\w:.,])(\d{1,2}):([0-5]\d)(?::([0-5]\d))?(?![\w:]|[.,]\d)")
 _RANGE_MARK: Final = r"\s?[-–−‐]\s?"
 _PHONE: Final = re.compile(
-    r"(?<![\w+.])(?:\+\d{1,3}(?:[ ./-]?\(?\d{1,5}\)?){2,6}|\(\d{2,5}\)[ -]?\d{2,5}(?:[ -]\d{2,5}){1,3}"
+    r"(?<![\w+.])(?:\+\d{1,3}(?:[ ./-]?\(?\d{1,5}\)?){2,6}"
+    r"|\(\d{2,5}\)[ -]?\d{2,5}(?:[ -]\d{2,5}){1,3}"
     r"|\d{3}[-. ]\d{3}[-. ]\d{4}|0\d{2,4}[ /-]\d{3,8}(?:[ -]\d{2,5})*)(?![\w]|[.,]\d)"
 )
 _SIGNED: Final = r"(?<![\w)\]%°.,:/])(?P<sign>[-−–+±~≈<>≤≥]\s?|)"
+# Between a letter and a digit.
+_SEAM: Final = re.compile(r"(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])")
+_DIGITS: Final = re.compile(r"\d+")
 _DURATIONS: Final = {
     "days": "days?|d|T",
     "hours": "hours?|hrs?|h|Std|u",
@@ -35,9 +40,13 @@ class Figures:
         self._signs = language.signs
         space = " " if language.spaced else ""
         # a long list of names first tries the longest
-        units = _any_of([*language.units, "%"])
+        self._nouns = _nouns(language)
+        units = _any_of([*self._nouns, "%"])
         money = _any_of(list(language.currencies))
-        number = rf"\d{{1,3}}(?:[.,'’{space}]\d{{3}})+(?![\d])(?:[.,]\d+)?(?!\d)|\d+(?:[.,]\d+)?(?![\d]|[.,]\d)"
+        number = (
+            rf"\d{{1,3}}(?:[.,'’{space}]\d{{3}})+(?![\d])(?:[.,]\d+)?(?!\d)"
+            r"|\d+(?:[.,]\d+)?(?![\d]|[.,]\d)"
+        )
         self._number = re.compile(rf"{_SIGNED}(?P<number>{number})")
         self._quantity = re.compile(
             rf"{_SIGNED}(?P<number>{number})(?P<gap>\s?)(?P<unit>{units})"
@@ -63,7 +72,8 @@ class Figures:
             re.IGNORECASE,
         )
         self._local_date = re.compile(
-            r"(?<![\w.,/:-])(?P<before>\w+ )??(?P<a>[0-3]?\d)(?P<mark>[./-])(?P<b>[0-3]?\d)(?P=mark)"
+            r"(?<![\w.,/:-])(?P<before>\w+ )??"
+            r"(?P<a>[0-3]?\d)(?P<mark>[./-])(?P<b>[0-3]?\d)(?P=mark)"
             r"(?P<y>(?:[12]\d)?\d\d)(?![\w/-]|[.,]\d)"
         )
         self._compound = _compound_duration()
@@ -106,6 +116,10 @@ class Figures:
             lambda found: self._sign(found["sign"]) + self._numerals.number(found["number"]), text
         )
 
+    def rest(self, text: str) -> str:
+        """Return a sentence with the digits that no rule knew as words."""
+        return _DIGITS.sub(lambda found: self._numerals.cardinal(found[0]), _SEAM.sub(" ", text))
+
     def fraction_signs(self, text: str) -> str:
         """Return a sentence with signs such as ½ as 1/2."""
         text = re.sub(r"(?<=\d)(?=[½⅓⅔¼¾⅛])", " ", text)
@@ -118,8 +132,11 @@ class Figures:
         return self._signs.joint.join(filter(None, words))
 
     def _iso(self, found: re.Match[str]) -> str:
-        date = self._language.date(str(int(found["d"])), int(found["m"]), found["y"], "")
-        return f"{date}, {found['t']}" if found["t"] else date
+        before = found["before"] or ""
+        date = self._language.date(
+            str(int(found["d"])), int(found["m"]), found["y"], before.strip().lower()
+        )
+        return f"{before}{date}, {found['t']}" if found["t"] else before + date
 
     def _local(self, found: re.Match[str]) -> str:
         a, b = int(found["a"]), int(found["b"])
@@ -180,7 +197,8 @@ class Figures:
         whole, fraction = self._numerals.parse(found["number"])
         joint = self._signs.joint
         if currency.part is None or len(fraction) not in (1, 2):
-            return sign + self.count(found["number"], currency.whole)
+            number = f"{whole}.{fraction.rstrip('0')}" if fraction.rstrip("0") else whole
+            return sign + self.count(number, currency.whole)
         cents = fraction.ljust(2, "0").lstrip("0")
         if whole.strip("0") == "" and cents:
             return sign + self.count(cents, currency.part)
@@ -203,7 +221,7 @@ class Figures:
         return f"{signs.joint}{signs.per}{signs.joint}{self._noun(unit).one}"
 
     def _noun(self, unit: str) -> Noun:
-        return self._signs.percent if unit == "%" else self._language.units[unit]
+        return self._signs.percent if unit == "%" else self._nouns[unit]
 
     def _sign(self, sign: str) -> str:
         signs = self._signs
@@ -219,6 +237,17 @@ class Figures:
         }
         word = words.get(sign.strip(), "")
         return word + signs.joint if word else ""
+
+
+def _nouns(language: Language) -> dict[str, Noun]:
+    """Return what is counted by its signs, and by its own words: 1 hour as well as 1 h."""
+    money = [noun for c in language.currencies.values() for noun in (c.whole, c.part) if noun]
+    words = [
+        (word, noun)
+        for noun in (*language.units.values(), *money)
+        for word in (noun.one, noun.many)
+    ]
+    return dict(words) | dict(language.units)
 
 
 def _any_of(names: list[str]) -> str:

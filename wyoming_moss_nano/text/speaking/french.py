@@ -97,15 +97,16 @@ CURRENCIES: Final = {
     "ct": Currency(Noun("centime", "centimes")),
 }
 MONTH_NAMES: Final = (
-    "janvier février mars avril mai juin juillet août septembre octobre novembre décembre".split()
-)
+    "janvier février mars avril mai juin juillet août septembre octobre novembre décembre"
+).split()
 MONTHS: Final = months(
     "janvier janv", "février févr", "mars", "avril avr", "mai", "juin", "juillet juil", "août",
     "septembre sept", "octobre oct", "novembre nov", "décembre déc",
 )  # fmt: skip
 
+_TWO: Final = 2  # from here on nouns are in the plural
 _LIST_NUMBER: Final = re.compile(
-    r"^(\d{1,3})[.)] (?=\S)(?!(?:de )?(?:janvier|février|mars|avril|mai|juin|juillet|août|septembre|octobre|novembre|décembre))"
+    r"^(\d{1,3})[.)] (?=\S)(?!(?:de )?(?:" + "|".join(MONTH_NAMES) + "))"
 )
 _YEAR: Final = re.compile(
     r"\b([Ee]n|[Dd]epuis|année|[Ll]'an|[Dd]e|[Jj]usqu'en|"
@@ -162,7 +163,7 @@ class French:
 
     def time(self, hours: str, minutes: str, seconds: str) -> str:
         """Return a time of 24 hours."""
-        said = self._numerals.cardinal(hours, "f") + (" heure" if int(hours) < 2 else " heures")  # noqa: PLR2004
+        said = f"{self._numerals.cardinal(hours, 'f')} heure{'' if int(hours) < _TWO else 's'}"
         if minutes != "00":
             said += f" {self._numerals.cardinal(str(int(minutes)), 'f')}"
         if seconds.strip("0"):
@@ -177,6 +178,7 @@ def french() -> Language:
         feminine="spellout-cardinal-feminine",
         neuter="spellout-cardinal-masculine",
         ordinal="spellout-ordinal-masculine",
+        year="spellout-numbering",
     )
     numerals = Numerals("fr", rulesets, ".", "virgule", digit_fractions=False)
     rules = French(numerals)

@@ -98,21 +98,27 @@ CURRENCIES: Final = {
     "¥": Currency(Noun("yen", "yen")),
     "ct": Currency(Noun("centesimo", "centesimi")),
 }
-MONTH_NAMES: Final = "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre".split()
+MONTH_NAMES: Final = (
+    "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre"
+).split()
 MONTHS: Final = months(
     "gennaio gen", "febbraio feb", "marzo mar", "aprile apr", "maggio mag", "giugno giu",
     "luglio lug", "agosto ago", "settembre set", "ottobre ott", "novembre nov", "dicembre dic",
 )  # fmt: skip
 
 _LIST_NUMBER: Final = re.compile(
-    r"^(\d{1,3})[.)] (?=\S)(?!(?:de )?(?:gennaio|febbraio|marzo|aprile|maggio|giugno|luglio|agosto|settembre|ottobre|novembre|dicembre))"
+    r"^(\d{1,3})[.)] (?=\S)(?!(?:de )?(?:" + "|".join(MONTH_NAMES) + "))"
 )
 _YEAR: Final = re.compile(
     r"\b([Nn]el|[Dd]al|anno|[Ff]ino al|[Dd]el|"
     + "|".join(MONTH_NAMES)
     + r") (1[1-9]\d\d|20\d\d)(?![\w]|[.,:]\d|\s?[%€°])"
 )
-_ORDINAL: Final = re.compile(r"(?<![\w.,])(\d{1,3})\.?([ºª°])(?![\w]|C\b|F\b)")
+# 3.º and 3ª are ordinals; 3° only before what is no direction or place
+_ORDINAL: Final = re.compile(
+    r"(?<![\w.,])(\d{1,3})(?:\.[ºª°]|ª"
+    r"|[º°](?= (?!(?:di|de|da|a|al|e|y|o|en|em|in|con|com)\b)[a-zà-ú]))(?!\w)"
+)
 _ABBREVIATIONS: Final = {
     "Dott.": "dottor",
     "Sig.ra": "signora",
@@ -134,17 +140,17 @@ class Italian:
     def early(self, text: str) -> str:
         """Apply what common rules would take for something else."""
         text = _LIST_NUMBER.sub(lambda f: f"{self._numerals.cardinal(f[1]).capitalize()}: ", text)
+        text = _ORDINAL.sub(self._ordinal, text)
         return _YEAR.sub(lambda f: f"{f[1]} {self._numerals.year(f[2])}", text)
 
     def late(self, text: str) -> str:
         """Apply ordinals and abbreviations."""
-        text = _ORDINAL.sub(self._ordinal, text)
         for short, said in _ABBREVIATIONS.items():
             text = re.sub(rf"(?<![\w.]){re.escape(short)}(?!\w)", said, text)
-        return text
+        return text.replace("una ora", "un'ora")
 
     def _ordinal(self, found: re.Match[str]) -> str:
-        gender = "feminine" if found[2] == "ª" else "masculine"
+        gender = "feminine" if "ª" in found[0] else "masculine"
         return self._numerals.ordinal(found[1], f"spellout-ordinal-{gender}")
 
     def date(self, day: str, month: int, year: str, _before: str) -> str:

@@ -60,8 +60,8 @@ class Language:
         time_words: a regular expression of what may stand behind a time and is said by ``time``.
         date: day, month, year ("" for none) and the word before them, as words.
         time: hours, minutes, seconds ("" for none) as words.
-        early, late, last: rules of this language alone: before the common ones, before what is left
-            of numbers becomes words, and behind all others.
+        first, early, late, last: rules of this language alone: before all others, before dates,
+            before what is left of numbers becomes words, and behind all others.
         month_first: whether 12/24/2024 is in December.
         spaced: whether a space may stand between thousands.
     """
@@ -76,6 +76,7 @@ class Language:
     date: Callable[[str, int, str, str], str]
     time: Callable[[str, str, str], str]
     time_words: str = ""
+    first: tuple[Rule, ...] = ()
     early: tuple[Rule, ...] = ()
     late: tuple[Rule, ...] = ()
     last: tuple[Rule, ...] = ()

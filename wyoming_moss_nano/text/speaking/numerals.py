@@ -47,7 +47,7 @@ class Numerals:
     ) -> None:
         self._engine = RbnfEngine.for_language(language)
         self._rulesets = rulesets
-        self._thousands = thousands
+        self.thousands = thousands
         self._point = point
         self._digit_fractions = digit_fractions
         self._joint = "" if language == "zh" else " "
@@ -61,7 +61,7 @@ class Numerals:
         whole, fraction = text.rsplit(marks[-1], 1)
         several = len(marks) > 1 and len(set(marks)) == 1
         grouped = (
-            marks[-1] == self._thousands
+            marks[-1] == self.thousands
             and len(fraction) == 3  # noqa: PLR2004
             and len(whole) <= 3  # noqa: PLR2004
             and whole.strip("0") != ""

@@ -97,14 +97,17 @@ CURRENCIES: Final = {
     "¥": Currency(Noun("iene", "ienes")),
     "ct": Currency(Noun("cêntimo", "cêntimos")),
 }
-MONTH_NAMES: Final = "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro".split()
+MONTH_NAMES: Final = (
+    "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro"
+).split()
 MONTHS: Final = months(
     "janeiro jan", "fevereiro fev", "março mar", "abril abr", "maio mai", "junho jun",
     "julho jul", "agosto ago", "setembro set", "outubro out", "novembro nov", "dezembro dez",
 )  # fmt: skip
 
+_TWO: Final = 2  # from here on nouns are in the plural
 _LIST_NUMBER: Final = re.compile(
-    r"^(\d{1,3})[.)] (?=\S)(?!(?:de )?(?:janeiro|fevereiro|março|abril|maio|junho|julho|agosto|setembro|outubro|novembro|dezembro))"
+    r"^(\d{1,3})[.)] (?=\S)(?!(?:de )?(?:" + "|".join(MONTH_NAMES) + "))"
 )
 _YEAR: Final = re.compile(
     r"\b([Ee]m|[Dd]esde|ano|[Aa]té|[Dd]e|"
@@ -112,7 +115,11 @@ _YEAR: Final = re.compile(
     + r") (1[1-9]\d\d|20\d\d)(?![\w]|[.,:]\d|\s?[%€°])"
 )
 _HOURS: Final = re.compile(r"(?<![\w:.,])([01]?\d|2[0-4]) ?h ?([0-5]\d)(?!\w)")
-_ORDINAL: Final = re.compile(r"(?<![\w.,])(\d{1,3})\.?([ºª°])(?![\w]|C\b|F\b)")
+# 3.º and 3ª are ordinals; 3° only before what is no direction or place
+_ORDINAL: Final = re.compile(
+    r"(?<![\w.,])(\d{1,3})(?:\.[ºª°]|ª"
+    r"|[º°](?= (?!(?:di|de|da|a|al|e|y|o|en|em|in|con|com)\b)[a-zà-ú]))(?!\w)"
+)
 _ABBREVIATIONS: Final = {
     "Dr.": "doutor",
     "Dra.": "doutora",
@@ -138,17 +145,17 @@ class Portuguese:
         """Apply what common rules would take for something else."""
         text = _LIST_NUMBER.sub(lambda f: f"{self._numerals.cardinal(f[1]).capitalize()}: ", text)
         text = _HOURS.sub(r"\1:\2", text)
+        text = _ORDINAL.sub(self._ordinal, text)
         return _YEAR.sub(lambda f: f"{f[1]} {self._numerals.year(f[2])}", text)
 
     def late(self, text: str) -> str:
         """Apply ordinals and abbreviations."""
-        text = _ORDINAL.sub(self._ordinal, text)
         for short, said in _ABBREVIATIONS.items():
             text = re.sub(rf"(?<![\w.]){re.escape(short)}(?!\w)", said, text)
         return text
 
     def _ordinal(self, found: re.Match[str]) -> str:
-        gender = "feminine" if found[2] == "ª" else "masculine"
+        gender = "feminine" if "ª" in found[0] else "masculine"
         return self._numerals.ordinal(found[1], f"spellout-ordinal-{gender}")
 
     def date(self, day: str, month: int, year: str, _before: str) -> str:
@@ -159,7 +166,7 @@ class Portuguese:
 
     def time(self, hours: str, minutes: str, seconds: str) -> str:
         """Return a time of 24 hours."""
-        said = self._numerals.cardinal(hours, "f") + (" hora" if int(hours) < 2 else " horas")  # noqa: PLR2004
+        said = f"{self._numerals.cardinal(hours, 'f')} hora{'' if int(hours) < _TWO else 's'}"
         if minutes != "00":
             said += f" e {self._numerals.cardinal(str(int(minutes)))}"
         if seconds.strip("0"):

@@ -98,21 +98,27 @@ CURRENCIES: Final = {
     "¥": Currency(Noun("yen", "yenes")),
     "ct": Currency(Noun("céntimo", "céntimos")),
 }
-MONTH_NAMES: Final = "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre".split()
+MONTH_NAMES: Final = (
+    "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre"
+).split()
 MONTHS: Final = months(
     "enero ene", "febrero feb", "marzo mar", "abril abr", "mayo may", "junio jun", "julio jul",
     "agosto ago", "septiembre sept sep", "octubre oct", "noviembre nov", "diciembre dic",
 )  # fmt: skip
 
 _LIST_NUMBER: Final = re.compile(
-    r"^(\d{1,3})[.)] (?=\S)(?!(?:de )?(?:enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre))"
+    r"^(\d{1,3})[.)] (?=\S)(?!(?:de )?(?:" + "|".join(MONTH_NAMES) + "))"
 )
 _YEAR: Final = re.compile(
     r"\b([Ee]n|[Dd]esde|año|[Hh]asta|[Dd]e|[Dd]el|"
     + "|".join(MONTH_NAMES)
     + r") (1[1-9]\d\d|20\d\d)(?![\w]|[.,:]\d|\s?[%€°])"
 )
-_ORDINAL: Final = re.compile(r"(?<![\w.,])(\d{1,3})\.?([ºª°])(?![\w]|C\b|F\b)")
+# 3.º and 3ª are ordinals; 3° only before what is no direction or place
+_ORDINAL: Final = re.compile(
+    r"(?<![\w.,])(\d{1,3})(?:\.[ºª°]|ª"
+    r"|[º°](?= (?!(?:di|de|da|a|al|e|y|o|en|em|in|con|com)\b)[a-zà-ú]))(?!\w)"
+)
 _ABBREVIATIONS: Final = {
     "Dr.": "doctor",
     "Dra.": "doctora",
@@ -137,17 +143,19 @@ class Spanish:
     def early(self, text: str) -> str:
         """Apply what common rules would take for something else."""
         text = _LIST_NUMBER.sub(lambda f: f"{self._numerals.cardinal(f[1]).capitalize()}: ", text)
+        text = _ORDINAL.sub(self._ordinal, text)
         return _YEAR.sub(lambda f: f"{f[1]} {self._numerals.year(f[2])}", text)
 
     def late(self, text: str) -> str:
         """Apply ordinals and abbreviations."""
-        text = _ORDINAL.sub(self._ordinal, text)
         for short, said in _ABBREVIATIONS.items():
             text = re.sub(rf"(?<![\w.]){re.escape(short)}(?!\w)", said, text)
         return text
 
     def _ordinal(self, found: re.Match[str]) -> str:
-        gender = "feminine" if found[2] == "ª" else "masculine"
+        gender = "feminine" if "ª" in found[0] else "masculine"
+        if gender == "masculine" and re.match(r" [a-zá-ú]", found.string[found.end() :]):
+            gender = "masculine-adjective"
         return self._numerals.ordinal(found[1], f"spellout-ordinal-{gender}")
 
     def date(self, day: str, month: int, year: str, _before: str) -> str:

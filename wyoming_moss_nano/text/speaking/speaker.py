@@ -1,9 +1,11 @@
 """The order of the rules: what looks most like something special goes first."""
 
+import re
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Final
 
+from ..sentences import is_ideograph
 from .addresses import Addresses
 from .chinese import chinese
 from .dutch import dutch
@@ -15,6 +17,11 @@ from .italian import italian
 from .language import Language, Rule
 from .portuguese import portuguese
 from .spanish import spanish
+
+# Longer than any sign of a unit.
+_LATIN_WORD: Final = re.compile(r"[A-Za-z]{6}")
+# Greek begins there, whose mu and omega stand in units as well.
+_END_OF_LATIN: Final = "\u0370"
 
 LANGUAGES: Final[Mapping[str, Callable[[], Language]]] = {
     "de": german,
@@ -34,6 +41,7 @@ class Speaker:
     def __init__(self, language: Language) -> None:
         figures = Figures(language)
         self._rules: tuple[Rule, ...] = (
+            *language.first,
             Addresses(language),
             figures.fraction_signs,
             *language.early,
@@ -47,6 +55,7 @@ class Speaker:
             figures.per,
             *language.late,
             figures.numbers,
+            figures.rest,
             *language.last,
         )
 
@@ -60,7 +69,18 @@ class Speaker:
 def speak(sentence: str, language: str) -> str:
     """Return a clean sentence as it is spoken; unchanged in a language without rules."""
     speaker = _speaker(language)
-    return sentence if speaker is None else speaker(sentence)
+    if speaker is None or _is_foreign(sentence, language):
+        return sentence
+    return speaker(sentence)
+
+
+def _is_foreign(sentence: str, language: str) -> bool:
+    """Return whether a sentence is in another script; signs of units are Latin everywhere."""
+    if language == "zh":
+        return not any(map(is_ideograph, sentence)) and bool(_LATIN_WORD.search(sentence))
+    letters = sum(map(str.isalpha, sentence))
+    latin = sum(c.isalpha() and c < _END_OF_LATIN for c in sentence)
+    return 2 * latin < letters
 
 
 # Rules never change once they are made, so everybody may share them.
