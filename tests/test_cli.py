@@ -73,7 +73,7 @@ def test_a_dash_reads_standard_input(command, tmp_path, monkeypatch):
 
 def test_every_option_of_say_has_an_effect(command, tmp_path, tiny_folder):
     def spoken(*options):
-        assert command("say", "Good night to you. Sleep 8 hours.", "-o", "x.wav", *options)[0] == 0
+        assert command("say", "Good night to you. Sleep 8 h now.", "-o", "x.wav", *options)[0] == 0
         return read(tmp_path / "x.wav")[1]
 
     plain = spoken()

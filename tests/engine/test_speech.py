@@ -246,6 +246,30 @@ def test_pieces_are_joined_by_a_pause_and_followed_by_silence(tiny_engine):
     assert both[: -round(0.3 * RATE)][-1] != 0
 
 
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("<speak>Dinner is ready. <break time='2s'/> Good night to you.</speak>", 2.0),
+        # shorter than the pause between sentences, and still what was asked for
+        ("<speak>Dinner is ready. <break time='100ms'/> Good night to you.</speak>", 0.1),
+        ("<speak><break time='1s'/>Dinner is ready. Good night to you.</speak>", 1.5),
+        ("<speak>Dinner is ready. Good night to you.<break time='1s'/></speak>", 1.5),
+    ],
+)
+def test_a_break_takes_the_place_of_the_pause(tiny_engine, text, seconds):
+    plain = speak(tiny_engine, "Dinner is ready. Good night to you.", sentence_silence=0)
+    marked = speak(tiny_engine, text, sentence_silence=0.5)
+
+    assert len(marked) - len(plain) == round(seconds * RATE)
+
+
+def test_a_text_of_nothing_but_a_break_is_that_silence(tiny_engine):
+    pcm = speak(tiny_engine, "<speak><break time='3s'/></speak>")
+
+    assert len(pcm) == 3 * RATE
+    assert not pcm.any()
+
+
 def test_a_long_text_is_spoken_in_pieces_of_the_bundles_budget(tiny_engine):
     text = "one two three four five six seven eight nine ten, " * 12
     budget = tiny_engine.bundle.rules.max_text_tokens

@@ -113,10 +113,3 @@ def test_cleaning_says_nothing_new(text):
     before, after = (set(filter(str.isalnum, t.casefold())) for t in (text, clean_sentence(text)))
 
     assert len(after - before) <= len(set("no°c")) or after <= before
-
-
-@given(st.text(alphabet="ab .,!?-*_`#|\n"))
-def test_clean_text_stays_as_it_is_when_cleaned_again(text):
-    once = clean_text(text, Reading())
-
-    assert [clean_sentence(sentence) for sentence in once] == once

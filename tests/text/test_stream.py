@@ -275,13 +275,12 @@ def test_text_that_never_ends_a_sentence_is_spoken_and_not_kept():
     "text",
     [*"a*<&.[`-!_|1。,#>:/\\(@+ \n", "a ", "<a", "&a", "1.", "1,", "a.", "a_", "1:", "5 k", "I "],
 )
-@pytest.mark.parametrize("language", ["en", "de", "zh"])
-def test_any_text_takes_time_in_proportion_to_its_length(text, language):
+def test_any_text_takes_time_in_proportion_to_its_length(text):
     def seconds(length):
         whole = text * (length // len(text))
-        started = time.perf_counter()
-        split_text(whole, len, 300, Reading(language))
-        return time.perf_counter() - started
+        started = time.thread_time()
+        split_text(whole, len, 300, Reading("en"))
+        return time.thread_time() - started
 
     # ten times the text: a hundred times the time would be quadratic
-    assert statistics.median(seconds(20_000) / seconds(2_000) for _ in range(3)) < 40
+    assert statistics.median(seconds(40_000) / seconds(4_000) for _ in range(3)) < 40

@@ -251,7 +251,7 @@ class English:
         if part[0].isdigit():
             many = len(part) > 3 and "." not in part  # noqa: PLR2004
             return self._numerals.digits(part) if many else self._numerals.number(part)
-        spelled = len(part) == 1 or part in words.SPELLED or _vowelless(part)
+        spelled = len(part) <= 2 or part in words.SPELLED or _vowelless(part)  # noqa: PLR2004
         return " ".join(part) if spelled and part.isupper() else part
 
     def _power(self, found: re.Match[str]) -> str:
