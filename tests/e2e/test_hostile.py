@@ -198,7 +198,10 @@ def narrow(_narrow):
         ([("synthesize", {"text": LONG})] * 3, b"audio-chunk"),
         ([("synthesize-start", {}), ("synthesize-chunk", {"text": LONG})], b"audio-chunk"),
         (
-            [("synthesize-start", {}), ("synthesize-chunk", {"text": "Good night. Sle"})],
+            [
+                ("synthesize-start", {}),
+                ("synthesize-chunk", {"text": "Good night to you. Sleep very we"}),
+            ],
             b"audio-chunk",
         ),
     ],

@@ -253,6 +253,14 @@ def test_when_no_text_comes_only_what_surely_ended_is_released(text, released):
     assert [piece.text for piece in stream.idle()] == ([text] if released else [])
 
 
+def test_a_sentence_is_released_though_the_next_one_has_hardly_begun():
+    stream = PieceStream(PLAIN, words, 75)
+    stream.add("Dinner is ready. Come")
+
+    assert [piece.text for piece in stream.idle()] == ["Dinner is ready."]
+    assert [piece.text for piece in stream.finish()] == ["Come."]
+
+
 def test_nothing_is_lost_or_said_twice_by_releasing():
     stream = PieceStream(PLAIN, words, 75)
 
@@ -269,6 +277,16 @@ def test_text_that_never_ends_a_sentence_is_spoken_and_not_kept():
 
     assert len(pieces) > 100
     assert all(words(piece.text) <= 10 for piece in pieces)
+
+
+@pytest.mark.parametrize(
+    "text", ["word " * 2_000, "a" * 10_000, "一" * 10_000, "a" * 128 * 1024], ids=len
+)
+def test_a_text_without_any_mark_is_spoken_to_its_end(text):
+    pieces = texts(text, len, 300, Reading("en"))
+
+    assert squeezed("".join(pieces)) == squeezed(text)
+    assert max(map(len, pieces)) <= 300
 
 
 @pytest.mark.parametrize(

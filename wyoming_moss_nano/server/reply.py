@@ -22,8 +22,8 @@ MAX_TEXT_CHARACTERS: Final = 128 * 1024
 # A writer who takes such a break may take a longer one: what looks complete is spoken then.
 IDLE_SECONDS: Final = 1.0
 
-# So much text is cut into pieces on the event loop, in a few milliseconds.
-_PORTION: Final = 4000  # characters
+# So much text is cut into pieces on the event loop, in about 10 ms (benchmarks/text_cost.py).
+_PORTION: Final = 1000  # characters
 
 
 @dataclass(frozen=True)

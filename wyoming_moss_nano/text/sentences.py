@@ -148,7 +148,7 @@ class SentenceCutter:
         if not text.endswith("."):
             return _Doubt.ENDS
         word = text[:-1].split()[-1].lstrip(_OPENERS) if text[:-1].split() else ""
-        if word.isdigit():
+        if word.isdecimal():
             return self._doubt_of_number(text, word)
         if never_ends(word, self._language) or _is_initial(word):
             return _Doubt.GOES_ON

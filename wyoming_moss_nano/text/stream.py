@@ -81,7 +81,9 @@ class PieceStream:
         This makes pieces depend on time: without it they depend on the text alone.
         """
         pieces = self._pieces(self._sentences.idle())
-        return pieces if self._sentences.words else pieces + self._joiner.finish()
+        if self._sentences.words:
+            return pieces + self._joiner.no_fragment_follows()
+        return pieces + self._joiner.finish()
 
     def _pieces(self, parts: Iterable[Sentence | Break | None]) -> list[Piece]:
         pieces: list[Piece] = []

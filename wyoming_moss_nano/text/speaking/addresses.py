@@ -109,7 +109,7 @@ class Addresses:
         return f"{version}{f' {self._signs.point} '.join(spoken)} {tail}".strip()
 
     def _release(self, part: str) -> str:
-        if part.isdigit():
+        if part.isdecimal():
             return self._numerals.cardinal(part)
         return {"b": "beta", "a": "alpha", "rc": "R C"}.get(part, part)
 

@@ -248,7 +248,7 @@ class English:
         return " ".join(map(self._part, _GROUP.findall(found[0])))
 
     def _part(self, part: str) -> str:
-        if part[0].isdigit():
+        if part[0].isdecimal():
             many = len(part) > 3 and "." not in part  # noqa: PLR2004
             return self._numerals.digits(part) if many else self._numerals.number(part)
         spelled = len(part) <= 2 or part in words.SPELLED or _vowelless(part)  # noqa: PLR2004

@@ -107,6 +107,10 @@ MONTHS: Final = months(
 # Ordinals end as the word before them wants: am dritten, der dritte, dritter.
 _WEAK: Final = frozenset("am dem den vom zum beim ab bis seit im".split())
 _ORDINAL: Final = re.compile(r"(?<![\w.,])(?:(\w+) )?(\d{1,3})\. (?=[A-ZÄÖÜ][a-zäöüß])")
+_SHORT_DATE: Final = re.compile(r"(?<![\w.,])(?:(\w+) )?([0-3]?\d)\.([01]?\d)\.(?![\w.])")
+_CLOCK: Final = re.compile(r"(?<![\w.,])(\d{1,2})\.([0-5]\d)(?= Uhr)")
+_ONE_O_CLOCK: Final = re.compile(r"(?<![\w.,:])1(?= Uhr)")
+_TIMES: Final = re.compile(r"(?<![\w.,])(\d+)\s?[x×](?!\w)")
 _LIST_NUMBER: Final = re.compile(r"^(\d{1,3})[.)] (?=\S)")
 _YEAR: Final = re.compile(
     r"\b([Ss]eit|[Ii]m Jahr|[Jj]ahr|[Aa]nno|[Vv]on|[Bb]is|"
@@ -146,6 +150,9 @@ class German:
             text = _LIST_NUMBER.sub(
                 lambda f: f"{self._numerals.cardinal(f[1]).capitalize()}: ", text
             )
+        text = _SHORT_DATE.sub(self._short_date, text)
+        text = _ONE_O_CLOCK.sub("ein", _CLOCK.sub(r"\1:\2", text))
+        text = _TIMES.sub(r"\1 mal", text)
         return _YEAR.sub(lambda f: f"{f[1]} {self._numerals.year(f[2])}", text)
 
     def late(self, text: str) -> str:
@@ -158,6 +165,13 @@ class German:
     def _ordinal(self, found: re.Match[str]) -> str:
         before = f"{found[1]} " if found[1] else ""
         return f"{before}{self._inflected(found[2], (found[1] or '').lower())} "
+
+    def _short_date(self, found: re.Match[str]) -> str:
+        if not (1 <= int(found[2]) <= 31 and 1 <= int(found[3]) <= 12):  # noqa: PLR2004
+            return found[0]
+        before = f"{found[1]} " if found[1] else ""
+        ends = "" if found.string[found.end() :].strip() else "."
+        return before + self.date(found[2], int(found[3]), "", before.strip().lower()) + ends
 
     def _inflected(self, number: str, before: str) -> str:
         ending = "n" if before in _WEAK else "" if before in ("der", "die", "das") else "r"
