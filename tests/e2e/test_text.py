@@ -24,9 +24,9 @@ async def test_figures_are_spoken_as_words(server):
 
 async def test_the_rules_can_be_turned_off_and_cleaning_stays(serve):
     async with serve("--no-normalize").connect() as client:
-        figures = await client.say("It is 5% **full** now.")
-        words = await client.say("It is five percent full now.")
-        plain = await client.say("It is 5% full now.")
+        figures = await client.say("It costs €12.50 **now**.")
+        words = await client.say("It costs twelve euros and fifty cents now.")
+        plain = await client.say("It costs €12.50 now.")
 
     assert figures.pcm.tobytes() != words.pcm.tobytes()
     assert_same_sound(figures, plain)
