@@ -85,6 +85,10 @@ _WEEKDAY_RANGE: Final = re.compile(
 _SLASHED: Final = re.compile(r"(?<=[A-Za-z])/(?=[A-Za-z])")
 _MINUS: Final = re.compile(r"(?<=[\d)]) [-−–] (?=[\d(])")
 _HASHTAG: Final = re.compile(r"#(?=[A-Za-z])")
+_SHORT_DATE: Final = re.compile(
+    r"\b([Oo]n|[Bb]y|[Uu]ntil|[Ss]ince|[Dd]ue) (1[0-2]|0?[1-9])/([0-3]?\d)(?![\w/]|[.,]\d)"
+)
+_YEAR_OF_NAME: Final = re.compile(r"\b([Tt]he) ((?:19|20)\d\d)(?= [A-Z][a-z])")
 _RESOLUTION: Final = re.compile(r"(?<![\w.,])([248])K(?!\w)")
 _FEET: Final = re.compile(r"(?<![\w.,])(\d{1,2})'(\d{1,2})\"")
 
@@ -106,6 +110,7 @@ class English:
         text = _HOURS_RANGE.sub(r"\1 to ", text)
         text = _CLOCK.sub(self._clock, text)
         text = _MONTH_DAY.sub(self._month_day, text)
+        text = _SHORT_DATE.sub(self._short_date, text)
         text = _ORDINAL_MONTH.sub(self._ordinal_month, text)
         text = _CODE.sub(lambda f: f"{f[1]} {self._numerals.digits(f[2])}", text)
         text = _CALLED.sub(lambda f: f"{f[1]} {self._numerals.digits(f[2])}", text)
@@ -138,13 +143,14 @@ class English:
         text = re.sub(r"(?<=\w) [-−–] (?=\w)", ", ", text)
         text = re.sub(r"[|\\{}^_*#/]+", " ", text)
         text = re.sub(r"(?<=\w)[−–](?=\w)", "-", text)
-        return re.sub(r" +(?=[,.;:!?)]|'s\b)", "", " ".join(text.split()))
+        return re.sub(r" +(?=[,.;:!?)]|'s\b)|(?<=\() +", "", " ".join(text.split()))
 
     def _years(self, text: str) -> str:
         numerals = self._numerals
         text = _DECADE.sub(self._decade, text)
         text = _YEAR_RANGE.sub(lambda f: f"{numerals.year(f[1])} to {numerals.year(f[2])}", text)
         text = _YEAR.sub(self._year, text)
+        text = _YEAR_OF_NAME.sub(lambda f: f"{f[1]} {numerals.year(f[2])}", text)
         text = _YEAR_FIRST.sub(lambda f: numerals.year(f[1]), text)
         return _YEAR_VERSION.sub(
             lambda f: f"{numerals.year(f[1])} point {numerals.cardinal(f[2].lstrip('0') or '0')}",
@@ -204,6 +210,11 @@ class English:
 
     def _date(self, day: str, month: str, year: str | None) -> str:
         return self.date(str(int(day)), words.MONTHS[month], year or "", "")
+
+    def _short_date(self, found: re.Match[str]) -> str:
+        if not 1 <= int(found[3]) <= 31:  # noqa: PLR2004
+            return found[0]
+        return f"{found[1]} {self.date(str(int(found[3])), int(found[2]), '', '')}"
 
     def _ordinal_month(self, found: re.Match[str]) -> str:
         if found[3][0].islower() or not 1 <= int(found[2]) <= 31:  # noqa: PLR2004

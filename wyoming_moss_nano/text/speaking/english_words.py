@@ -72,6 +72,8 @@ UNITS: Final = nouns("""
     g = gram, grams
     kg = kilogram, kilograms
     lb lbs = pound, pounds
+    tbsp = tablespoon, tablespoons
+    tsp = teaspoon, teaspoons
     oz = ounce, ounces
     μg/m³ μg/m3 ug/m³ ug/m3 = microgram per cubic meter, micrograms per cubic meter
     mg/m³ mg/m3 = milligram per cubic meter, milligrams per cubic meter
@@ -238,7 +240,7 @@ WEEKDAYS: Final = {
 # Capitals that are said letter by letter though they have a vowel; without one they always are.
 SPELLED: Final = frozenset(
     "AC AI API AV AQI ATM BBQ CEO CIA CPU DIY DVI EDT ESP EST ETA EU EV EVSE FAQ FYI GPIO GPU "
-    "GUI HDMI HVAC ID IEEE IOS IOT IP IR ISO ISP KPI LED MAC NAS NBA OEM OS OTA PIR POE PSU PTO "
+    "GUI HDMI HVAC ID IEEE IOS IOT IP IR ISO ISP KPI LED MAC NBA OEM OS OTA PIR POE PSU PTO "
     "RSSI SSID SUV TTS UHF UI UK UN UPNP UPS URI URL US USA USB UTC UV VAT VIP VOC".split()
 )
 # Capitals without a vowel that are no letters.
