@@ -74,7 +74,7 @@ def test_a_dash_reads_standard_input(command, tmp_path, monkeypatch):
 
 def test_every_option_of_say_has_an_effect(command, tmp_path, tiny_folder):
     def spoken(*options):
-        assert command("say", "Good night. Sleep well.", "-o", "x.wav", *options)[0] == 0
+        assert command("say", "Good night to you. Sleep 8 h now.", "-o", "x.wav", *options)[0] == 0
         return read(tmp_path / "x.wav")[1]
 
     plain = spoken()
@@ -86,6 +86,7 @@ def test_every_option_of_say_has_an_effect(command, tmp_path, tiny_folder):
     assert np.abs(spoken("--gain-db", "-20")).max() < 0.2 * np.abs(plain).max()
     assert len(spoken("--sentence-silence", "1.24")) == len(plain) + 48000
     assert len(spoken("--trailing-silence", "1.2")) == len(plain) + 48000
+    assert spoken("--no-normalize").tobytes() != plain.tobytes()
     assert spoken("--threads", "2").shape == plain.shape
     assert spoken("--model", str(tiny_folder)).shape != plain.shape
     np.testing.assert_array_equal(spoken("--data-dir", str(tmp_path / "else")), plain)
@@ -184,7 +185,7 @@ def test_a_written_file_has_the_rights_of_any_new_file(command, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (["你好"], "knows none of the 2 characters"),
+        (["你好"], "knows none of the 3 characters"),
         (["Good night.", "--max-frames", "9"], "ran into the limit on frames"),
     ],
 )

@@ -16,6 +16,7 @@ from .commands.bench import bench
 from .commands.doctor import doctor
 from .commands.say import say
 from .commands.serve import probe, serve
+from .commands.text import text
 from .commands.workspace import Workspace
 from .errors import MossNanoError, SettingsError
 from .server.endpoint import DEFAULT_PORT
@@ -42,6 +43,7 @@ _SERVE_OPTIONS: Final = (
     "gain_db",
     "sentence_silence",
     "trailing_silence",
+    "no_normalize",
     "samples_per_chunk",
     "no_streaming",
     "max_streams",
@@ -63,6 +65,15 @@ _SAY_OPTIONS: Final = (
     "gain_db",
     "sentence_silence",
     "trailing_silence",
+    "no_normalize",
+    "log_level",
+)
+
+_TEXT_OPTIONS: Final = (
+    *_MODEL_OPTIONS[:2],
+    "voices",
+    "sentence_silence",
+    "no_normalize",
     "log_level",
 )
 
@@ -178,6 +189,15 @@ def _parser() -> argparse.ArgumentParser:
     )
     app.add_argument("--config", type=Path, default=Path("/config"), metavar="DIR")
     app.add_argument("--share", type=Path, default=Path("/share"), metavar="DIR")
+    shown = _command(
+        commands, "text", text, "print how a text is read, without speaking", _TEXT_OPTIONS
+    )
+    shown.add_argument("text", metavar="TEXT", help="the text; - reads standard input")
+    shown.add_argument(
+        "--language", default="en", metavar="CODE", help="whose rules to apply (default: en)"
+    )
+    shown.add_argument("--ssml", action="store_true", help="it is SSML, whatever it starts with")
+    shown.add_argument("--json", action="store_true", help="for programs")
 
     asked = _command(commands, "probe", probe, "ask a server what it offers", ())
     asked.add_argument("server", nargs="?", default=_DEFAULT_SERVER, metavar="URI")

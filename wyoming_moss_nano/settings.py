@@ -158,6 +158,9 @@ class Settings:
     gain_db: float = _setting(0.0, _number, "louder or softer; peaks are limited softly", "DB")
     sentence_silence: float = _setting(0.24, _number, "pause between pieces of text", "SECONDS")
     trailing_silence: float = _setting(0.2, _number, "silence at the end", "SECONDS")
+    no_normalize: bool = _setting(
+        False, _switch, "leave numbers, units, dates and the like as they are written"
+    )
     stereo: bool = _setting(False, _switch, "two channels, as the codec makes them, not mono")
     precision: str = _setting(
         "auto",

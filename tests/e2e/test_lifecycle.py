@@ -64,7 +64,7 @@ async def test_what_takes_too_long_after_a_signal_is_cut_with_an_error(serve, wi
         await plain.send("synthesize", text=LONG)
         await plain.until("audio-chunk")
         await streaming.send("synthesize-start")
-        await streaming.send("synthesize-chunk", text="Good night. Slee")
+        await streaming.send("synthesize-chunk", text="Good night to you. Sleep very we")
         await streaming.until("audio-chunk")
         with server.dial(receive_buffer=4096) as not_reading:
             not_reading.sendall(wire("synthesize", text=LONG))
@@ -122,7 +122,7 @@ async def test_a_server_starts_while_the_one_before_it_still_speaks(serve, path)
     old = serve(uri=f"unix://{path}")
     async with old.connect() as client:
         await client.send("synthesize-start")
-        await client.send("synthesize-chunk", text="Good night. Slee")
+        await client.send("synthesize-chunk", text="Good night to you. Sleep very we")
         await client.until("audio-chunk")
         old.process.send_signal(signal.SIGTERM)
 

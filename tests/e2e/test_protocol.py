@@ -322,14 +322,14 @@ async def test_a_full_queue_refuses_at_once_and_harms_nobody(serve):
     server = serve("--max-streams", "1", "--max-queue", "0")
 
     async with server.connect() as first, server.connect() as second:
-        alone = await first.stream("Good night. ", "Sleep well.")
+        alone = await first.stream("Good night to you. ", "Sleep very well.")
 
         await first.send("synthesize-start")
-        await first.send("synthesize-chunk", text="Good night. Sle")
+        await first.send("synthesize-chunk", text="Good night to you. Sleep very w")
         heard = await first.until("audio-chunk")
         refused = await second.say("Dinner is ready.")
         refused_stream = await second.stream("Dinner is ready.")
-        await first.send("synthesize-chunk", text="ep well.")
+        await first.send("synthesize-chunk", text="ell.")
         await first.send("synthesize-stop")
         heard += await first.until("synthesize-stopped")
 

@@ -51,12 +51,12 @@ def test_any_cutting_of_the_text_gives_the_same_sound(server, whole):
 async def test_sound_starts_before_the_text_ends(server):
     async with server.connect() as client:
         await client.send("synthesize-start")
-        await client.send("synthesize-chunk", text="Good night. Sle")
+        await client.send("synthesize-chunk", text="Good night to you. Sleep very w")
         early = await client.until("audio-chunk")
-        await client.send("synthesize-chunk", text="ep well.")
+        await client.send("synthesize-chunk", text="ell.")
         await client.send("synthesize-stop")
         rest = await client.until("synthesize-stopped")
-        whole = await client.say("Good night. Sleep well.")
+        whole = await client.say("Good night to you. Sleep very well.")
 
     assert early.kinds == ["audio-start", "audio-chunk"]
     assert rest.kinds == ["audio-chunk", "audio-stop", "synthesize-stopped"]

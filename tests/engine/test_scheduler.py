@@ -21,8 +21,8 @@ from wyoming_moss_nano.errors import BundleError, QueueFullError, SpeechError, V
 RATE = 48000
 FRAME_SECONDS = 0.08
 TEXT = "It rains."  # 3.2 s of sound
-TWO = "It rains. It snows."
-STORY = "The wind blows. It rains. " * 3
+TWO = "It rains here. It snows here."
+STORY = "The wind blows. It rains here. " * 3
 TEN_SECONDS_AND_MORE = "It rains. " * 5
 PATIENCE = 30.0  # seconds; reached only where a test fails
 
@@ -586,7 +586,7 @@ def test_pauses_do_not_let_a_speech_run_further_ahead(start):
     assert taken > 10
 
     listener.takes = False
-    listener.speech.add(house.engine.pieces("It rains. " * 15))
+    listener.speech.add(house.engine.pieces("It rains here. " * 15))
     wait_until(lambda: not listener.speech.runnable)
     house.settle()
 

@@ -99,7 +99,7 @@ def test_sound_comes_in_chunks_while_the_rest_is_being_made(engine):
 
 
 def test_an_utterance_makes_one_frame_per_step_and_tells_where_a_piece_ends(tiny_engine):
-    pieces = tiny_engine.pieces("Dinner is ready. Good night.")
+    pieces = tiny_engine.pieces("Dinner is ready. Good night to you.")
     utterance = tiny_engine.utter(pieces, voice(tiny_engine), SpeechOptions())
 
     kinds = [type(event) for event in iter(utterance.step, None)]
@@ -111,7 +111,7 @@ def test_an_utterance_makes_one_frame_per_step_and_tells_where_a_piece_ends(tiny
 
 
 def test_an_utterance_goes_on_when_more_text_arrives(tiny_engine):
-    first, second = tiny_engine.pieces("Dinner is ready. Good night.")
+    first, second = tiny_engine.pieces("Dinner is ready. Good night to you.")
     whole = frames_of(tiny_engine.utter([first, second], voice(tiny_engine), SpeechOptions()))
     utterance = tiny_engine.utter([first], voice(tiny_engine), SpeechOptions())
 
@@ -181,7 +181,7 @@ class Clock:
 
 
 @pytest.mark.parametrize(
-    ("lead", "frames"), [(0.0, 1), (0.19, 1), (0.21, 2), (0.54, 2), (0.56, 4), (1.09, 4), (1.11, 8)]
+    ("lead", "frames"), [(0.0, 1), (0.19, 1), (0.21, 2), (0.54, 2), (0.56, 4), (1.11, 4)]
 )
 def test_the_further_playback_lags_the_more_frames_are_decoded_at_once(lead, frames):
     clock = Clock()
@@ -222,7 +222,7 @@ def test_a_text_the_model_knows_nothing_of_is_silence_and_a_warning(embedded_eng
 
 
 def test_the_rest_of_a_text_is_spoken_where_the_model_knows_only_a_part(embedded_engine, caplog):
-    spoken = speak(embedded_engine, "你好。 Dinner is ready.")
+    spoken = speak(embedded_engine, "你好吗你好吗。 Dinner is ready.")
 
     np.testing.assert_array_equal(spoken, speak(embedded_engine, TEXT))
     assert "WARNING" in caplog.text
@@ -238,7 +238,7 @@ def test_what_is_spoken_is_not_logged(embedded_engine, caplog):
 
 
 def test_pieces_are_joined_by_a_pause_and_followed_by_silence(tiny_engine):
-    text = f"{TEXT} Good night."
+    text = f"{TEXT} Good night to you."
     first = speak(tiny_engine, TEXT, trailing_silence=0)
     both = speak(tiny_engine, text, sentence_silence=0.5, trailing_silence=0.3)
     plain = speak(tiny_engine, text, sentence_silence=0, trailing_silence=0)
@@ -248,6 +248,30 @@ def test_pieces_are_joined_by_a_pause_and_followed_by_silence(tiny_engine):
     assert not pause.any()
     assert not both[-round(0.3 * RATE) :].any()
     assert both[: -round(0.3 * RATE)][-1] != 0
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("<speak>Dinner is ready. <break time='2s'/> Good night to you.</speak>", 2.0),
+        # shorter than the pause between sentences, and still what was asked for
+        ("<speak>Dinner is ready. <break time='100ms'/> Good night to you.</speak>", 0.1),
+        ("<speak><break time='1s'/>Dinner is ready. Good night to you.</speak>", 1.5),
+        ("<speak>Dinner is ready. Good night to you.<break time='1s'/></speak>", 1.5),
+    ],
+)
+def test_a_break_takes_the_place_of_the_pause(tiny_engine, text, seconds):
+    plain = speak(tiny_engine, "Dinner is ready. Good night to you.", sentence_silence=0)
+    marked = speak(tiny_engine, text, sentence_silence=0.5)
+
+    assert len(marked) - len(plain) == round(seconds * RATE)
+
+
+def test_a_text_of_nothing_but_a_break_is_that_silence(tiny_engine):
+    pcm = speak(tiny_engine, "<speak><break time='3s'/></speak>")
+
+    assert len(pcm) == 3 * RATE
+    assert not pcm.any()
 
 
 def test_a_long_text_is_spoken_in_pieces_of_the_bundles_budget(tiny_engine):

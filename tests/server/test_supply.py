@@ -23,6 +23,7 @@ from wyoming_moss_nano.server.supply import (
     growing_pauses,
 )
 from wyoming_moss_nano.server.voicebox import Speaker, Voicebox
+from wyoming_moss_nano.text.reading import Reading
 from wyoming_moss_nano.voices.store import Places, VoiceStore
 
 
@@ -58,7 +59,7 @@ def supplied(voicebox, tiny_folder):
 
 async def answer(voicebox):
     """What a request gets: kinds of events, the samples, and the error, if any."""
-    reply = Reply(voicebox, voicebox.voices.choose(None, None), streamed=False)
+    reply = Reply(voicebox, voicebox.voices.choose(None, None).voice, Reading(), streamed=False)
     await reply.add("Dinner is ready.")
     await reply.end()
     kinds, samples = [], 0

@@ -107,9 +107,25 @@ def test_a_voice_that_cannot_be_used_is_logged_and_the_rest_goes_on(read, caplog
     assert expected in caplog.text
 
 
-def test_what_a_later_release_reads_is_a_warning(read, caplog):
-    assert read("pronounce: {en: {MOSS: moss}}") == VoicesFile()
-    assert "not read by this release" in caplog.text
+def test_words_are_pronounced_as_the_file_says_by_language(read):
+    found = read("pronounce: {EN: {MOSS: moss, 5G: five gee}, de: {wifi: Weifei}}")
+
+    assert found.pronounce == {"en": {"MOSS": "moss", "5G": "five gee"}, "de": {"wifi": "Weifei"}}
+
+
+@pytest.mark.parametrize(
+    ("pronounce", "expected"),
+    [
+        ("[MOSS]", "must be words by language"),
+        ("{en: MOSS}", "en must be what is said by word"),
+        ("{en: {MOSS: 5}}", "put them into quotes"),
+        ("{en: {5: five}}", "put them into quotes"),
+        ("{no: {a: b}}", "put the language False into quotes"),
+    ],
+)
+def test_what_cannot_be_pronounced_is_refused(read, pronounce, expected):
+    with pytest.raises(SettingsError, match=expected):
+        read(f"pronounce: {pronounce}")
 
 
 @pytest.mark.parametrize(

@@ -125,9 +125,9 @@ def test_a_voice_of_several_languages_is_published_under_a_name_for_each(store, 
     published = {v.name: (v.voice, v.language) for v in store.published()}
     assert published["anna"] == ("anna", "en")
     assert published["anna-de"] == ("anna", "de")
-    assert store.choose("Anna-DE", None) == "anna"
-    assert store.choose(None, "de-AT") == "anna"
-    assert store.choose(None, "fr") == store.default
+    assert store.choose("Anna-DE", None).voice == "anna"
+    assert store.choose(None, "de-AT").voice == "anna"
+    assert store.choose(None, "fr").voice == store.default
 
 
 def test_a_name_published_for_a_language_is_taken(store, places, encoder):
@@ -224,7 +224,7 @@ aliases: {{kitchen: clara}}
     store.refresh()
 
     assert store.get("clara", encoder).languages == ("en", "de")
-    assert store.choose("Kitchen", None) == "clara"
+    assert store.choose("Kitchen", None).voice == "clara"
     assert store.recordings() == ["clara"]
 
 

@@ -45,7 +45,7 @@ class EndlessEngine(Engine):
 
     def ids(self) -> list[int]:
         """Return the token ids of the measured text."""
-        return self.pieces(BENCH_TEXT)[0]
+        return [part for part in self.pieces(BENCH_TEXT) if isinstance(part, list)][0]
 
 
 class EndlessStream(RandomStream):

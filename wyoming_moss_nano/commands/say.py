@@ -13,6 +13,7 @@ from typing import Final
 from ..engine.pcm import Pcm
 from ..engine.speech import Recorder
 from ..errors import SettingsError
+from ..text.reading import Reading
 from ..voices.enrol import Encoder
 from .precision import engine_for
 from .workspace import Workspace, tell
@@ -36,7 +37,12 @@ def speak_to_file(text: str, voice_name: str, path: Path, workspace: Workspace) 
     voices = workspace.voices(bundle)
     voice = voices.get(voice_name or voices.default, Encoder(bundle, engine.codec))
     options = settings.speech_options()
-    chunks = engine.speak(text, voice.codes, options, Recorder())
+    reading = Reading(
+        voices.language(voice_name or voices.default),
+        normalize=not settings.no_normalize,
+        pronounce=voices.pronunciations(voices.language(voice_name or voices.default)),
+    )
+    chunks = engine.speak(text, voice.codes, options, Recorder(), reading)
     rate, channels = bundle.codec.sample_rate, bundle.codec.channels if options.stereo else 1
     seconds = _write_wav(path, chunks, rate, channels) / rate
     model = f"{bundle.rules.kind} model, {engine.precision}"

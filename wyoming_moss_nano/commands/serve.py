@@ -41,10 +41,11 @@ def serve(_parsed: argparse.Namespace, workspace: Workspace) -> None:
     settings = workspace.settings
     # Wyoming's sound has one channel here, whatever --stereo is in the environment
     options = replace(settings.speech_options(), stereo=False)
+    normalize = not settings.no_normalize
     ending = threading.Event()
     if settings.model == "official" and missing_official_files(workspace.models_folder):
         voices = workspace.official_voices()
-        voicebox = Voicebox(voices, options, OFFICIAL_RULES.kind)
+        voicebox = Voicebox(voices, options, OFFICIAL_RULES.kind, normalize=normalize)
         supply: Supply = FetchingSupply(
             voicebox,
             _fetch(workspace.models_folder),
@@ -53,7 +54,7 @@ def serve(_parsed: argparse.Namespace, workspace: Workspace) -> None:
     else:
         bundle = workspace.bundle()
         voices = workspace.voices(bundle)
-        voicebox = Voicebox(voices, options, bundle.rules.kind)
+        voicebox = Voicebox(voices, options, bundle.rules.kind, normalize=normalize)
         supply = LocalSupply(voicebox, _first_speaker(workspace, voices, ending))
     supply = ImprovingSupply(
         voicebox, supply, lambda given_up: _better(workspace, voicebox, given_up)

@@ -74,7 +74,7 @@ class FrameLimit:
 
 
 @dataclass
-class Piece(Generic[Reading]):
+class OpenPiece(Generic[Reading]):
     """One piece of text in the making."""
 
     reading: Reading
@@ -120,7 +120,7 @@ class Generator(Generic[Reading]):
         sample_mode: str,
         stream: RandomStream,
         max_frames: int,
-    ) -> Piece[Reading]:
+    ) -> OpenPiece[Reading]:
         """Begin a piece; ``stream`` is shared by all pieces of one request.
 
         Args:
@@ -133,18 +133,18 @@ class Generator(Generic[Reading]):
         Raises:
             SpeechError: it is longer than the model takes.
         """
-        return Piece(
+        return OpenPiece(
             reading=self._transformer.open(reference, text_ids),
             sampler=self._samplers.sampler(sample_mode),
             turn=Turn(SeenCodes(self._bundle.config), stream),
             limit=FrameLimit.of(self._bundle.rules, len(text_ids), max_frames),
         )
 
-    def close(self, piece: Piece[Reading]) -> None:
+    def close(self, piece: OpenPiece[Reading]) -> None:
         """Forget a piece, ended or not."""
         self._transformer.close(piece.reading)
 
-    def next_frames(self, pieces: Sequence[Piece[Any]]) -> list[Codes | None]:
+    def next_frames(self, pieces: Sequence[OpenPiece[Any]]) -> list[Codes | None]:
         """Return the codes [n_vq] of each piece's next frame, or None: then ``ending`` says why.
 
         Each call first reads the frames made before it, so that no state is computed that nothing
@@ -161,7 +161,7 @@ class Generator(Generic[Reading]):
             self._advance(going)
         return [piece.last if piece.ending is None else None for piece in pieces]
 
-    def _advance(self, pieces: list[Piece[Any]]) -> None:
+    def _advance(self, pieces: list[OpenPiece[Any]]) -> None:
         hidden = self._transformer.read([(piece.reading, piece.last) for piece in pieces])
         if not np.isfinite(hidden).all():
             raise SpeechError("the model gave values that are no numbers: its files are damaged")

@@ -16,15 +16,7 @@ from typing import Final, Protocol
 from ..errors import MossNanoError, QueueFullError, SpeechError
 from .pcm import Pcm
 from .prompt import Codes
-from .speech import (
-    Engine,
-    Frame,
-    Listener,
-    PieceEnd,
-    SpeechOptions,
-    Utterance,
-    UtteranceSound,
-)
+from .speech import Engine, Event, Frame, Listener, Part, SpeechOptions, Utterance, UtteranceSound
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -64,8 +56,8 @@ class Speech:
         self.reference = reference
         self.options = options
         self.outlet = outlet
-        self.pieces: deque[list[int]] = deque()
-        self.inbox: deque[Frame | PieceEnd] = deque()
+        self.pieces: deque[Part] = deque()
+        self.inbox: deque[Event] = deque()
         self.utterance: Utterance | None = None
         self.sound: UtteranceSound | None = None
         self.error: MossNanoError | None = None
@@ -80,8 +72,8 @@ class Speech:
         self.runs_dry_at = now
         self.last_turn = 0
 
-    def add(self, pieces: Iterable[list[int]]) -> None:
-        """Add token ids of more pieces.
+    def add(self, pieces: Iterable[Part]) -> None:
+        """Add token ids of more pieces, or silence.
 
         Raises:
             QueueFullError: the first pieces came while too many requests were waiting.
@@ -234,7 +226,7 @@ class Scheduler:
             self._changed.notify_all()
         return speech
 
-    def add(self, speech: Speech, pieces: Iterable[list[int]]) -> None:
+    def add(self, speech: Speech, pieces: Iterable[Part]) -> None:
         """See Speech.add."""
         with self._changed:
             new = list(pieces)

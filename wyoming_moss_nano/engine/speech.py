@@ -18,9 +18,12 @@ from ..model.bundle import Bundle
 from ..model.compiled import Compiled
 from ..model.sessions import Sessions
 from ..model.tokenizer import TextTokenizer
-from ..text.split import PieceStream, is_speakable
+from ..text.piece import Piece
+from ..text.reading import Reading
+from ..text.split import is_speakable
+from ..text.stream import PieceStream
 from .codec import Codec, StreamingDecoder
-from .generator import DEFAULT_MAX_FRAMES, Ending, Generator, Piece
+from .generator import DEFAULT_MAX_FRAMES, Ending, Generator, OpenPiece
 from .language import LanguageModel, compiled_language, exact_language
 from .local import SAMPLE_MODES
 from .pcm import DeadAir, Limiter, Pcm, mono, silence, to_pcm
@@ -86,6 +89,18 @@ class PieceEnd:
     ending: Ending
 
 
+@dataclass(frozen=True)
+class Pause:
+    """The text asks for silence here, in place of the one between any two pieces."""
+
+    seconds: float
+
+
+# What an utterance is made of: token ids of a piece, or silence; and what comes of it.
+Part = list[int] | Pause
+Event = Frame | PieceEnd | Pause
+
+
 class Utterance:
     """The frames of one request, from pieces that may still be arriving; ``close`` it at the end.
 
@@ -99,11 +114,11 @@ class Utterance:
         self._options = options
         # one random stream for the whole request, as the publisher's runtime has it
         self._stream = RandomStream(options.seed)
-        self._pieces: deque[list[int]] = deque()
-        self._piece: Piece[Any] | None = None
+        self._pieces: deque[Part] = deque()
+        self._piece: OpenPiece[Any] | None = None
 
-    def add(self, piece: list[int]) -> None:
-        """Add token ids of the next piece of the text; may be called from another thread."""
+    def add(self, piece: Part) -> None:
+        """Add token ids of the next piece of the text, or silence; from any thread."""
         self._pieces.append(piece)
 
     @property
@@ -111,24 +126,27 @@ class Utterance:
         """Whether every piece so far is complete."""
         return self._piece is None and not self._pieces
 
-    def step(self) -> Frame | PieceEnd | None:
-        """Make one frame, or find that the piece is complete; None while idle.
+    def step(self) -> Event | None:
+        """Make one frame, or find that the piece is complete or silence due; None while idle.
 
         Raises:
             SpeechError: the model gave numbers that are none.
         """
         return step_together([self])[0]
 
-    def piece(self) -> Piece[Any] | None:
-        """Return the piece whose turn it is, or None while idle.
+    def due(self) -> OpenPiece[Any] | Pause | None:
+        """Return the piece whose turn it is, silence that comes before it, or None while idle.
 
         Raises:
-            SpeechError: it is longer than the model takes.
+            SpeechError: the piece is longer than the model takes.
         """
         if self._piece is None and self._pieces:
+            part = self._pieces.popleft()
+            if isinstance(part, Pause):
+                return part
             self._piece = self._generator.open(
                 self._reference,
-                self._pieces.popleft(),
+                part,
                 sample_mode=self._options.sample_mode,
                 stream=self._stream,
                 max_frames=self._options.max_frames,
@@ -147,7 +165,7 @@ class Utterance:
         self._close_piece()
         return PieceEnd(ending)
 
-    def next_frames(self, pieces: Sequence[Piece[Any]]) -> list[Codes | None]:
+    def next_frames(self, pieces: Sequence[OpenPiece[Any]]) -> list[Codes | None]:
         """Make one frame of each of several pieces, this utterance's among them."""
         return self._generator.next_frames(pieces)
 
@@ -162,18 +180,18 @@ class Utterance:
             self._piece = None
 
 
-def step_together(utterances: Sequence[Utterance]) -> list[Frame | PieceEnd | None]:
+def step_together(utterances: Sequence[Utterance]) -> list[Event | None]:
     """Make one frame of each of several utterances of one engine, as ``Utterance.step`` does.
 
     Raises:
         SpeechError: the model gave numbers that are none.
     """
-    pieces = [utterance.piece() for utterance in utterances]
-    going = [piece for piece in pieces if piece is not None]
-    frames = iter(utterances[0].next_frames(going) if going else [])
+    due = [utterance.due() for utterance in utterances]
+    pieces = [part for part in due if isinstance(part, OpenPiece)]
+    frames = iter(utterances[0].next_frames(pieces) if pieces else [])
     return [
-        utterance.note(next(frames)) if piece is not None else None
-        for utterance, piece in zip(utterances, pieces, strict=True)
+        utterance.note(next(frames)) if isinstance(part, OpenPiece) else part
+        for utterance, part in zip(utterances, due, strict=True)
     ]
 
 
@@ -239,12 +257,13 @@ class UtteranceSound:
         self._decoder: StreamingDecoder | None = None
         self._new_piece = True
         self._dead_air = DeadAir(self._rate)
-        self._pause_due = False
+        self._pause_due = 0.0  # seconds
+        self._paused = False  # by the text
         self._pieces = 0
         self._audible = False
         self._samples = 0
 
-    def take(self, events: Sequence[Frame | PieceEnd]) -> Pcm:
+    def take(self, events: Sequence[Event]) -> Pcm:
         """Return the PCM that became due by what an utterance made, often none.
 
         Several events at once are frames that waited; they are decoded together.
@@ -258,9 +277,11 @@ class UtteranceSound:
                 self._waiting.append(event.codes)
                 if len(self._waiting) == MOST_FRAMES_AT_ONCE:
                     sounds += self._decode_waiting()
-            else:
+            elif isinstance(event, PieceEnd):
                 sounds += self._decode_waiting()
                 self._end_piece()
+            else:
+                self._pause(event)
         if len(self._waiting) >= self._pace.frames_due():
             sounds += self._decode_waiting()
         return self._pcm(sounds)
@@ -272,15 +293,15 @@ class UtteranceSound:
             SpeechError: there was text to speak, but all of it came out empty or as zeros.
         """
         if self._pieces == 0:
-            return self._count(
-                to_pcm(silence(NOTHING_SPEAKABLE_SECONDS, self._rate, self._channels))
-            )
+            seconds = max(NOTHING_SPEAKABLE_SECONDS, self._pause_due)
+            return self._count(to_pcm(silence(seconds, self._rate, self._channels)))
         if not self._audible:
             raise SpeechError(
                 "the model made no sound for this text; try another seed, voice or wording"
             )
         rest = self._limiter.rest()
-        end = silence(self._options.trailing_silence, self._rate, self._channels)
+        seconds = self._options.trailing_silence + (self._pause_due if self._paused else 0.0)
+        end = silence(seconds, self._rate, self._channels)
         pcm = self._count(to_pcm(np.concatenate([*([] if rest is None else [rest]), end], axis=1)))
         if self._limiter.clipped:
             _LOGGER.info("%d samples were limited to full scale", self._limiter.clipped)
@@ -308,10 +329,8 @@ class UtteranceSound:
         self._waiting.clear()
         self._audible = self._audible or bool(decoded.any())
         sound = self._dead_air.shorten(decoded if self._options.stereo else mono(decoded))
-        if not self._pause_due:
-            return [sound]
-        self._pause_due = False
-        return [silence(self._options.sentence_silence, self._rate, self._channels), sound]
+        pause, self._pause_due, self._paused = self._pause_due, 0.0, False
+        return [silence(pause, self._rate, self._channels), sound] if pause else [sound]
 
     def _end_piece(self) -> None:
         if self._dead_air.dropped:
@@ -320,9 +339,14 @@ class UtteranceSound:
                 self._dead_air.dropped / self._rate,
             )
         self._pieces += 1
-        self._pause_due = self._audible
+        self._pause_due = self._options.sentence_silence if self._audible else 0.0
         self._new_piece = True
         self._dead_air = DeadAir(self._rate)
+
+    def _pause(self, pause: Pause) -> None:
+        """Note silence that the text asks for; it replaces the one between pieces."""
+        self._pause_due = pause.seconds + (self._pause_due if self._paused else 0.0)
+        self._paused = True
 
     def _pcm(self, sounds: list[FloatArray]) -> Pcm:
         ready = [self._limiter.take(sound) for sound in sounds]
@@ -372,40 +396,48 @@ class Engine:
                 sound.take([event])
         utterance.close()
 
-    def pieces(self, text: str) -> list[list[int]]:
-        """Return the token ids of the pieces of a text; none where nothing is speakable."""
-        stream = self.piece_stream()
+    def pieces(self, text: str, reading: Reading | None = None) -> list[Part]:
+        """Return the token ids of the pieces of a text, and the silence that it asks for."""
+        stream = self.piece_stream(reading or Reading())
         return self.encode([*stream.add(text), *stream.finish()])
 
-    def piece_stream(self) -> PieceStream:
+    def piece_stream(self, reading: Reading) -> PieceStream:
         """Return what cuts an arriving text into pieces of this bundle's size."""
-        return PieceStream(self._tokenizer.count, self.bundle.rules.max_text_tokens)
+        return PieceStream(reading, self._tokenizer.count, self.bundle.rules.max_text_tokens)
 
-    def encode(self, pieces: Iterable[str]) -> list[list[int]]:
-        """Return the token ids of those pieces that have anything speakable."""
-        encoded = []
-        for piece in filter(is_speakable, pieces):
-            tokens = self._tokenizer.encode(piece)
-            if tokens.speakable:
-                encoded.append(tokens.ids)
-            elif tokens.unknown:
-                _LOGGER.warning(
-                    "The model knows none of the %d characters of a piece of the text: "
-                    "it is left out",
-                    len(piece),
-                )
+    def encode(self, pieces: Iterable[Piece]) -> list[Part]:
+        """Return the token ids of those pieces that have anything speakable, and pauses."""
+        encoded: list[Part] = []
+        for piece in pieces:
+            ids = self._speakable_ids(piece.text)
+            if ids:
+                encoded.append(ids)
+            if piece.pause_s:
+                encoded.append(Pause(piece.pause_s))
         return encoded
 
-    def utter(
-        self, pieces: Iterable[list[int]], reference: Codes, options: SpeechOptions
-    ) -> Utterance:
+    def _speakable_ids(self, text: str) -> list[int]:
+        """Return the token ids of a text, none if nothing of it can be spoken."""
+        if not is_speakable(text):
+            return []
+        tokens = self._tokenizer.encode(text)
+        if tokens.speakable:
+            return tokens.ids
+        if tokens.unknown:
+            _LOGGER.warning(
+                "The model knows none of the %d characters of a piece of the text: it is left out",
+                len(text),
+            )
+        return []
+
+    def utter(self, pieces: Iterable[Part], reference: Codes, options: SpeechOptions) -> Utterance:
         """Open an utterance over pieces of token ids; more may be added."""
         utterance = Utterance(self._generator, reference, options)
         for piece in pieces:
             utterance.add(piece)
         return utterance
 
-    def step(self, utterances: Sequence[Utterance]) -> list[Frame | PieceEnd | None]:
+    def step(self, utterances: Sequence[Utterance]) -> list[Event | None]:
         """Make one frame of each of several utterances, ``most_together`` of them at most."""
         return step_together(utterances)
 
@@ -419,6 +451,7 @@ class Engine:
         reference: Codes,
         options: SpeechOptions | None = None,
         pace: Pace | None = None,
+        reading: Reading | None = None,
     ) -> Iterator[Pcm]:
         """Yield PCM int16 [samples, channels] as it is made; close the iterator to stop.
 
@@ -429,7 +462,7 @@ class Engine:
         """
         options = options or SpeechOptions()
         sound = self.sound(options, pace or Listener())
-        utterance = self.utter(self.pieces(text), reference, options)
+        utterance = self.utter(self.pieces(text, reading), reference, options)
         started = time.monotonic()
         try:
             while (event := utterance.step()) is not None:

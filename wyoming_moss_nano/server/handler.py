@@ -15,6 +15,7 @@ from wyoming.tts import SynthesizeStopped
 
 from ..engine.pcm import Pcm
 from ..errors import MossNanoError
+from ..voices.store import PublishedVoice
 from .reply import Ended, Reply, Started
 from .voicebox import Voicebox
 from .wire import WireError, read_event
@@ -153,12 +154,14 @@ class Connection:
 
     async def _reply(self, data: dict[str, Any], *, streamed: bool) -> Reply:
         await self._room.acquire()
-        reply = Reply(self._voicebox, self._voice_name(data), streamed=streamed)
+        voice = self._voice(data)
+        reading = self._voicebox.reading(voice.language, ssml=data.get("text_format") == "ssml")
+        reply = Reply(self._voicebox, voice.voice, reading, streamed=streamed)
         self._open.add(reply)
         self._replies.put_nowait(reply)
         return reply
 
-    def _voice_name(self, data: dict[str, Any]) -> str:
+    def _voice(self, data: dict[str, Any]) -> PublishedVoice:
         voice = data.get("voice")
         wanted = voice if isinstance(voice, dict) else {}
         if wanted.get("speaker") is not None:

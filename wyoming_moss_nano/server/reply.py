@@ -8,7 +8,10 @@ from functools import partial
 from typing import Final
 
 from ..engine.pcm import Pcm
+from ..engine.speech import Part
 from ..errors import MossNanoError, SpeechError
+from ..text.piece import Piece
+from ..text.reading import Reading
 from .voicebox import Voicebox
 
 _LOGGER = logging.getLogger(__name__)
@@ -16,8 +19,11 @@ _LOGGER = logging.getLogger(__name__)
 # Two hours of speech; more is a mistake, and takes long to cut.
 MAX_TEXT_CHARACTERS: Final = 128 * 1024
 
-# So much text is cut into pieces on the event loop, in a few milliseconds.
-_PORTION: Final = 4000  # characters
+# A writer who takes such a break may take a longer one: what looks complete is spoken then.
+IDLE_SECONDS: Final = 1.0
+
+# So much text is cut into pieces on the event loop, in about 10 ms (benchmarks/text_cost.py).
+_PORTION: Final = 1000  # characters
 
 
 @dataclass(frozen=True)
@@ -38,20 +44,25 @@ class Reply:
     ``streamed`` tells whether its text came in parts, which is answered with one more event.
     """
 
-    def __init__(self, voicebox: Voicebox, voice_name: str, *, streamed: bool) -> None:
+    def __init__(
+        self, voicebox: Voicebox, voice_name: str, reading: Reading, *, streamed: bool
+    ) -> None:
         self.streamed = streamed
         self.events: asyncio.Queue[Started | Pcm | Ended] = asyncio.Queue()
         self._loop = asyncio.get_running_loop()
         self._characters = 0
         self._started = False
         self._ended = False
+        self._cutting = asyncio.Lock()
+        self._idle: asyncio.TimerHandle | None = None
+        self._released: asyncio.Task[None] | None = None
         try:
             speaker = voicebox.speaker()
         except MossNanoError as error:
             self._put(Ended(error))
             return
         self._engine = speaker.engine
-        self._pieces = speaker.engine.piece_stream()
+        self._pieces = speaker.engine.piece_stream(reading)
         self._speech = speaker.scheduler.open(
             lambda: voicebox.reference(voice_name, speaker.engine), voicebox.options, self
         )
@@ -60,14 +71,18 @@ class Reply:
         """Take a part of the text."""
         if self._ended:
             return
+        self._stop_waiting()
         self._characters += len(text)
         if self._characters > MAX_TEXT_CHARACTERS:
             self._give_up(SpeechError(f"the text is longer than {MAX_TEXT_CHARACTERS} characters"))
         for start in range(0, len(text), _PORTION):
             await self._cut(partial(self._pieces.add, text[start : start + _PORTION]))
+        if self.streamed and not self._ended:
+            self._idle = self._loop.call_later(IDLE_SECONDS, self._release)
 
     async def end(self) -> None:
         """Note that the text is complete."""
+        self._stop_waiting()
         if self._ended:
             return
         await self._cut(self._pieces.finish)
@@ -76,6 +91,7 @@ class Reply:
 
     def cancel(self) -> None:
         """Stop speaking; nobody listens any more."""
+        self._stop_waiting()
         if not self._ended:
             self._ended = True
             self._speech.cancel()
@@ -110,19 +126,31 @@ class Reply:
         if self._ended:
             return
         self._ended = isinstance(event, Ended)
+        if self._ended:
+            self._stop_waiting()
         self.events.put_nowait(event)
 
-    async def _cut(self, pieces: Callable[[], list[str]]) -> None:
-        """Speak the pieces that a part of the text completes."""
-        if self._ended:
-            return
-        if self._characters <= _PORTION:
-            self._speak(self._engine.encode(pieces()))
-        else:
-            # a long text takes so long to cut that others would have to wait for the event loop
-            self._speak(await asyncio.to_thread(lambda: self._engine.encode(pieces())))
+    def _stop_waiting(self) -> None:
+        if self._idle is not None:
+            self._idle.cancel()
+            self._idle = None
 
-    def _speak(self, encoded: list[list[int]]) -> None:
+    def _release(self) -> None:
+        """Speak what looks complete; the task is kept so that it is not collected."""
+        self._released = self._loop.create_task(self._cut(self._pieces.idle))
+
+    async def _cut(self, pieces: Callable[[], list[Piece]]) -> None:
+        """Speak the pieces that a part of the text completes."""
+        async with self._cutting:
+            if self._ended:
+                return
+            if self._characters <= _PORTION:
+                self._speak(self._engine.encode(pieces()))
+            else:
+                # a long text takes so long to cut that others would wait for the event loop
+                self._speak(await asyncio.to_thread(lambda: self._engine.encode(pieces())))
+
+    def _speak(self, encoded: list[Part]) -> None:
         if not encoded or self._ended:
             return
         try:

@@ -8,6 +8,7 @@ from ..engine.prompt import Codes
 from ..engine.scheduler import Scheduler
 from ..engine.speech import Engine, SpeechOptions
 from ..errors import ModelNotReadyError
+from ..text.reading import Reading
 from ..voices.enrol import Encoder
 from ..voices.store import VoiceStore
 
@@ -24,12 +25,18 @@ class Speaker:
 
 
 class Voicebox:
-    """Handed to every connection. ``kind`` is that of the model, as its bundle says."""
+    """Handed to every connection. ``kind`` is that of the model, as its bundle says.
 
-    def __init__(self, voices: VoiceStore, options: SpeechOptions, kind: str) -> None:
+    ``normalize`` says whether numbers and the like are spoken as words.
+    """
+
+    def __init__(
+        self, voices: VoiceStore, options: SpeechOptions, kind: str, *, normalize: bool = True
+    ) -> None:
         self.voices = voices
         self.options = options
         self.kind = kind
+        self._normalize = normalize
         self._speaker: Speaker | None = None
         self._waiting_for = "the model is not there yet"
         self._is_ready = threading.Event()
@@ -68,6 +75,10 @@ class Voicebox:
         """Stop speaking."""
         if self._speaker is not None:
             self._speaker.scheduler.stop()
+
+    def reading(self, language: str, *, ssml: bool) -> Reading:
+        """Return how a text of a language is read."""
+        return Reading(language, self._normalize, self.voices.pronunciations(language), ssml)
 
     def reference(self, name: str, engine: Engine) -> Codes:
         """Return the codes of a voice, encoding its recording if that has not been done."""

@@ -1,32 +1,28 @@
-"""Text into pieces that the model takes at once: sentences, then clauses, words, characters.
+"""Sentences into pieces of a size that the model takes: cut at clauses, then words, characters.
 
-Nothing is lost and nothing said twice: the pieces, put together, are the text but for white space.
-A text that arrives in parts gives the same pieces wherever it is cut.
+Nothing is lost and nothing said twice. Every piece ends in a mark that ends sentences in its
+script.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from typing import Final
 
-from sentence_stream import SentenceBoundaryDetector
+from .piece import MOST_PAUSE_SECONDS, Piece
+from .sentences import CLOSERS, ENDS, is_ideograph
 
 CountTokens = Callable[[str], int]
 
-_LINE_END: Final = re.compile(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
-_BLANKS: Final = re.compile(r"\s+")
-_CLAUSE: Final = re.compile(r".+?(?:[,;:](?=\s)|[，、；：]|\s[—–-](?=\s)|$)", re.DOTALL)
-_WORD: Final = re.compile(r"\s*\S+|\s+$")
-_WORDS_AND_SPACE: Final = re.compile(r".*\s", re.DOTALL)
+# A comma without a space behind it may be part of a number.
+_CLAUSE: Final = re.compile(
+    r"[^,;:—–，、；：،؛]*(?:[,;:—–](?!\s)[^,;:—–，、；：،؛]*)*[,;:—–，、；：،؛]?\s*"
+)
+_WORD: Final = re.compile(r"\s*\S+\s*")
+_DANGLING: Final = ",;:-—–，、；：،؛ "
+_WORDS: Final = re.compile(r"[^\W_]+(?:['’.,:-][^\W_]+)*")
 
-# Coarse to fine: how a text that is too long is cut into units, none of which loses a character.
-_CUTS: Final[tuple[Callable[[str], list[str]], ...]] = (_CLAUSE.findall, _WORD.findall, list)
-
-# The sentence detector removes asterisks, which is the business of cleaning, not of splitting. Each
-# is shown to it as this noncharacter, which Unicode reserves for no text.
-_ASTERISK: Final = "\ufdd0"
-
-# The detector searches all the text it holds for every sentence it finds, so it gets little.
-_SLICE: Final = 500
+# The model runs away on less: published reports, and the publisher pads texts under five words.
+_FRAGMENT_WORDS: Final = 2
 
 
 def is_speakable(text: str) -> bool:
@@ -34,119 +30,141 @@ def is_speakable(text: str) -> bool:
     return any(character.isalnum() for character in text)
 
 
-def split_text(text: str, count_tokens: CountTokens, budget: int) -> list[str]:
-    """Return the pieces of a whole text; see PieceStream."""
-    stream = PieceStream(count_tokens, budget)
-    return [*stream.add(text), *stream.finish()]
+def is_fragment(text: str) -> bool:
+    """Return whether a text has at most two words; two ideographs count as one."""
+    ideographs = sum(map(is_ideograph, text))
+    others = "".join(" " if is_ideograph(c) else c for c in text) if ideographs else text
+    return len(_WORDS.findall(others)) + (ideographs + 1) // 2 <= _FRAGMENT_WORDS
 
 
-class PieceStream:
-    """Pieces of a text that is still arriving, each as soon as it is complete.
+def closed(text: str) -> str:
+    """Return a text with a mark at its end that ends sentences in its script."""
+    text = text.strip()
+    if text.rstrip("".join(CLOSERS))[-1:] in ENDS and text:
+        return text
+    return text.rstrip(_DANGLING) + _full_stop(text)
 
-    Pieces are stripped and never empty. A sentence ends where sentence-stream says and at every
-    line end; one without a letter ("1.", "...") goes with the next, because alone it makes the
-    model ramble.
 
-    Args:
-        count_tokens: how many tokens a piece becomes.
-        budget: how many tokens a piece may have; only a single character may have more.
+def _full_stop(text: str) -> str:
+    letter = next((c for c in reversed(text) if c.isalnum()), "")
+    if is_ideograph(letter):
+        return "。"
+    if "\u0900" <= letter <= "\u097f":
+        return "।"
+    return "."
+
+
+class Fitter:
+    """Cuts a text into parts of at most ``budget`` tokens as ``count_tokens`` counts them.
+
+    Only a single character and its full stop may have more.
     """
 
     def __init__(self, count_tokens: CountTokens, budget: int) -> None:
         self._count_tokens = count_tokens
         self._budget = budget
-        self._detector = SentenceBoundaryDetector()
-        self._pending = ""
-        self._fragment = ""
 
-    def add(self, text: str) -> list[str]:
-        """Take more text; return the pieces that it completes."""
-        return [piece for line_part in _line_parts(text) for piece in self._add_part(line_part)]
+    def fits(self, text: str) -> bool:
+        """Return whether a text and the mark that would end it are within the budget."""
+        return self._count_tokens(closed(text)) <= self._budget
 
-    def finish(self) -> list[str]:
-        """End the text; return the pieces that were waiting for more of it."""
-        pieces = self._end_line()
-        if self._fragment:
-            pieces.append(self._fragment)
-            self._fragment = ""
-        return pieces
+    def parts(self, text: str) -> list[str]:
+        """Return a text cut as coarsely as fits, its parts packed as tightly as fits."""
+        parts = self._pack(text, (_clauses, _WORD.findall, list))
+        if len(parts) > 1 and is_fragment(parts[-1]):
+            parts[-2:] = self._balanced(parts[-2] + parts[-1])
+        return [part for part in map(str.strip, parts) if is_speakable(part)]
 
-    def _add_part(self, part: str | None) -> list[str]:
-        if part is None:
-            return self._end_line()
-        pieces: list[str] = []
-        for start in range(0, len(part), _SLICE):
-            pieces += self._add_slice(part[start : start + _SLICE])
-        return pieces
-
-    def _add_slice(self, text: str) -> list[str]:
-        text = _BLANKS.sub(" ", text.replace(_ASTERISK, ""))
-        if not self._pending or self._pending[-1] == " ":
-            text = text.removeprefix(" ")
-        self._pending += text
-        pieces: list[str] = []
-        for sentence in self._detector.add_chunk(text.replace("*", _ASTERISK)):
-            self._pending = self._pending.lstrip()[len(sentence) :]
-            pieces += self._fitting(sentence.replace(_ASTERISK, "*"))
-        return pieces + self._release()
-
-    def _end_line(self) -> list[str]:
-        line, self._pending = self._pending, ""
-        self._detector = SentenceBoundaryDetector()
-        return self._fitting(line)
-
-    def _release(self) -> list[str]:
-        """Return the pieces of an unfinished sentence that more text cannot change.
-
-        Only whole words are looked at: another letter can make a token of two.
-        """
-        words = _WORDS_AND_SPACE.match(self._pending)
-        if words is None or self._count_tokens(words[0].strip()) <= self._budget:
-            return []
-        fixed = self._fit(words[0], _CUTS)[:-1]
-        self._pending = self._pending[sum(map(len, fixed)) :]
-        self._detector = SentenceBoundaryDetector()
-        # what was no sentence with its beginning is none without it
-        for _ in self._detector.add_chunk(self._pending.replace("*", _ASTERISK)):
-            pass
-        return self._joined(fixed)
-
-    def _fitting(self, sentence: str) -> list[str]:
-        return self._joined(self._fit(sentence, _CUTS))
-
-    def _fit(self, text: str, cuts: tuple[Callable[[str], list[str]], ...]) -> list[str]:
-        """Return a text cut as coarsely as fits, its units packed as tightly as fits."""
-        if not cuts or self._count_tokens(text.strip()) <= self._budget:
+    def _pack(self, text: str, cuts: tuple[Callable[[str], Sequence[str]], ...]) -> list[str]:
+        if not cuts or self.fits(text):
             return [text]
-        packed = [""]
-        for unit in cuts[0](text):
-            if self._count_tokens((packed[-1] + unit).strip()) <= self._budget:
-                packed[-1] += unit
+        units = cuts[0](text)
+        parts: list[str] = []
+        start = 0
+        while start < len(units):
+            end = start + self._most(units, start)
+            part = "".join(units[start:end])
+            parts += [part] if end > start + 1 else self._pack(part, cuts[1:])
+            start = end
+        return parts
+
+    def _most(self, units: Sequence[str], start: int) -> int:
+        """Return how many units fit together, at least 1: by doubling, then halving the step."""
+        fitting, step = 1, 1
+        while start + fitting < len(units) and self.fits(
+            "".join(units[start : start + fitting + step])
+        ):
+            fitting += step
+            step *= 2
+        while step > 1:
+            step //= 2
+            if self.fits("".join(units[start : start + fitting + step])):
+                fitting += step
+        return min(fitting, len(units) - start)
+
+    def _balanced(self, text: str) -> list[str]:
+        """Return a text in two parts of about as many words, or characters where it has none."""
+        words = _WORD.findall(text)
+        units = words if len(words) > 2 else list(text)  # noqa: PLR2004
+        middle = len(units) // 2
+        first, second = "".join(units[:middle]), "".join(units[middle:])
+        if self.fits(first) and self.fits(second):
+            return [first, second]
+        return self._pack(text, (_WORD.findall, list))
+
+
+class Joiner:
+    """Turns sentences into pieces, none of them a fragment that has a neighbour to join.
+
+    A piece is held until it is certain that no fragment follows it. A break that was asked for
+    parts even fragments.
+    """
+
+    def __init__(self, count_tokens: CountTokens, budget: int) -> None:
+        self._fitter = Fitter(count_tokens, budget)
+        self._held = ""
+        self._paused = 0.0
+
+    def add(self, text: str, *, whole: bool = True) -> list[Piece]:
+        """Take a sentence, or a part of one; return the pieces that became certain."""
+        pieces: list[Piece] = []
+        if not is_speakable(text):
+            return pieces
+        self._paused = 0.0
+        for part in self._fitter.parts(closed(text) if whole else text):
+            joined = _together(self._held, part)
+            if not self._held:
+                self._held = part
+            elif (is_fragment(self._held) or is_fragment(part)) and self._fitter.fits(joined):
+                self._held = joined
             else:
-                packed.extend(self._fit(unit, cuts[1:]))
-        return packed
+                pieces += self.finish()
+                self._held = part
+        return pieces
 
-    def _joined(self, pieces: list[str]) -> list[str]:
-        """Return pieces, a fragment joined to the one after it and the last fragment held back."""
-        joined: list[str] = []
-        for piece in filter(None, map(str.strip, pieces)):
-            candidate = f"{self._fragment} {piece}" if self._fragment else piece
-            if self._fragment and self._count_tokens(candidate) > self._budget:
-                joined.append(self._fragment)
-                candidate = piece
-            self._fragment = ""
-            if any(map(str.isalpha, candidate)):
-                joined.append(candidate)
-            else:
-                self._fragment = candidate
-        return joined
+    def no_fragment_follows(self) -> list[Piece]:
+        """Return the piece that was held, unless it is a fragment itself."""
+        return [] if is_fragment(self._held) else self.finish()
+
+    def pause(self, seconds: float) -> list[Piece]:
+        """Take silence; return the piece before it, or silence alone where there is none."""
+        seconds = min(seconds, MOST_PAUSE_SECONDS - self._paused)
+        if seconds <= 0:
+            return []
+        self._paused += seconds
+        text, self._held = self._held, ""
+        return [Piece(closed(text) if text else "", seconds)]
+
+    def finish(self) -> list[Piece]:
+        """Return the piece that was held."""
+        text, self._held = self._held, ""
+        return [Piece(closed(text))] if text else []
 
 
-def _line_parts(text: str) -> Iterator[str | None]:
-    """Yield the parts of a text between line ends, and None for each line end."""
-    start = 0
-    for line_end in _LINE_END.finditer(text):
-        yield text[start : line_end.start()]
-        yield None
-        start = line_end.end()
-    yield text[start:]
+def _together(first: str, second: str) -> str:
+    between = "" if is_ideograph(second[:1] or " ") and not first[-1:].isascii() else " "
+    return first + between + second
+
+
+def _clauses(text: str) -> list[str]:
+    return [clause for clause in _CLAUSE.findall(text) if clause]

@@ -37,11 +37,15 @@ class ListedVoice:
 
 @dataclass(frozen=True)
 class VoicesFile:
-    """The content of a voices file: a default voice ("" for none), voices, names by alias."""
+    """The content of a voices file: a default voice ("" for none), voices, names by alias.
+
+    ``pronounce`` holds what is said for a word, by language and word.
+    """
 
     default_voice: str = ""
     voices: tuple[ListedVoice, ...] = ()
     aliases: dict[str, str] = field(default_factory=dict)
+    pronounce: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def settings(self) -> dict[str, str]:
         """Return the settings that the file makes, by name."""
@@ -77,8 +81,6 @@ def _checked(content: Any, path: Path) -> VoicesFile:
     for key in content:
         if key not in _KEYS:
             raise SettingsError(f"{path}: there is no key {key!r}; known are {', '.join(_KEYS)}")
-    if "pronounce" in content:
-        _LOGGER.warning("%s: pronounce is not read by this release", path)
     default = _given(content, "default_voice", "")
     if not isinstance(default, str):
         raise SettingsError(f"{path}: default_voice must be a name, not {default!r}")
@@ -90,7 +92,27 @@ def _checked(content: Any, path: Path) -> VoicesFile:
     listed = _given(content, "voices", [])
     if not isinstance(listed, list):
         raise SettingsError(f"{path}: voices must be a list")
-    return VoicesFile(default, tuple(_usable(listed, path)), aliases)
+    pronounce = _pronunciations(_given(content, "pronounce", {}), path)
+    return VoicesFile(default, tuple(_usable(listed, path)), aliases, pronounce)
+
+
+def _pronunciations(value: Any, path: Path) -> dict[str, dict[str, str]]:
+    """Return what is said for a word, by language in small letters and word."""
+    if not isinstance(value, dict):
+        raise SettingsError(f"{path}: pronounce must be words by language")
+    for language, words in value.items():
+        # YAML reads the code of Norwegian as the word no
+        if not isinstance(language, str):
+            raise SettingsError(f"{path}: pronounce: put the language {language!r} into quotes")
+        if not isinstance(words, dict):
+            raise SettingsError(f"{path}: pronounce: {language} must be what is said by word")
+        for word, said in words.items():
+            if not (isinstance(word, str) and isinstance(said, str) and word.strip()):
+                raise SettingsError(
+                    f"{path}: pronounce: {language}: {word!r} and what is said for it must both be "
+                    "text; put them into quotes"
+                )
+    return {language.lower(): dict(words or {}) for language, words in value.items()}
 
 
 def _given(content: dict[Any, Any], key: str, default: Any) -> Any:

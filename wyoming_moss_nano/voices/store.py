@@ -119,7 +119,7 @@ class VoiceStore:
     def default(self) -> str:
         """Name of the voice that speaks where none is asked for."""
         try:
-            return self._known(self._wanted_default or next(iter(self._own)))
+            return self._known(self._wanted_default or next(iter(self._own))).voice
         except VoiceError:
             # it was there at the start and its file has gone since
             return next(iter(self._own))
@@ -145,6 +145,7 @@ class VoiceStore:
         self._offers = offers
         if self._kept is not None:
             self._kept.forget_others(offers)
+        self._pronounce = listed.pronounce
         self._aliases = {alias.lower(): name.lower() for alias, name in listed.aliases.items()}
         self._published = {voice.name: voice for voice in _publish(offers)}
         for alias, name in self._aliases.items():
@@ -157,7 +158,7 @@ class VoiceStore:
 
     def describe(self, name: str) -> str:
         """Return one line about a voice."""
-        offer = self._offers[self._known(name)]
+        offer = self._offers[self._known(name).voice]
         return f"{offer.description} ({', '.join(offer.languages)}; {offer.origin})"
 
     def enrolled_names(self) -> list[str]:
@@ -196,7 +197,7 @@ class VoiceStore:
         Raises:
             VoiceError: no voice has this name, or its recording cannot be used.
         """
-        key = self._known(name)
+        key = self._known(name).voice
         offer = self._offers[key]
         with self._encoding:
             known = self._encoded.get(key)
@@ -216,8 +217,20 @@ class VoiceStore:
         self._kept.keep(name, offer.recording, codes)
         return codes
 
-    def choose(self, name: str | None, language: str | None) -> str:
-        """Return the name of the voice for a request: that one, one of the language, the default.
+    def pronunciations(self, language: str) -> dict[str, str]:
+        """Return what the user wants said for a word of a language."""
+        return self._pronounce.get(language, {})
+
+    def language(self, name: str) -> str:
+        """Return the language that a voice is published with under a name.
+
+        Raises:
+            VoiceError: no voice has this name.
+        """
+        return self._known(name).language
+
+    def choose(self, name: str | None, language: str | None) -> PublishedVoice:
+        """Return the voice for a request: that one, one of the language, the default.
 
         A name that is not offered is the default voice and a warning: an announcement must sound.
         """
@@ -230,10 +243,13 @@ class VoiceStore:
                 _LOGGER.warning("Speaking with voice %s: %.300s", self.default, error)
         elif language is not None:
             bare = re.split("[-_]", language.lower())[0]
-            speaking = [v.voice for v in self._published.values() if v.language == bare]
-            if speaking and self.default not in speaking:
+            speaking = [v for v in self._published.values() if v.language == bare]
+            for voice in speaking:
+                if voice.voice == self.default:
+                    return voice
+            if speaking:
                 return speaking[0]
-        return self.default
+        return self._known(self.default)
 
     def check_new_name(self, name: str, languages: tuple[str, ...]) -> None:
         """Refuse a name that a new voice cannot have.
@@ -245,12 +261,12 @@ class VoiceStore:
         offer = _Offer(languages, "", "", lambda _: np.zeros((0, 0), np.int32))
         _check_free(name, offer, self._offers)
 
-    def _known(self, name: str) -> str:
-        """Return the name of the voice that a name, an alias or a published name means."""
+    def _known(self, name: str) -> PublishedVoice:
+        """Return the voice that a name, an alias or a published name means."""
         key = name.lower()
         key = self._aliases.get(key, key)
         if key in self._published:
-            return self._published[key].voice
+            return self._published[key]
         known = ", ".join(self.names())
         raise VoiceError(f"there is no voice {name!r}; these can speak: {known}")
 

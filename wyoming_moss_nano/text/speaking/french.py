@@ -1,0 +1,216 @@
+"""French."""
+
+import re
+from typing import Final
+
+from .language import Currency, Language, Noun, Signs, months, nouns
+from .numerals import Numerals, Rulesets
+
+UNITS: Final = nouns("""
+    W = watt, watts
+    kW = kilowatt, kilowatts
+    MW = mégawatt, mégawatts
+    Wh = wattheure, wattheures
+    kWh = kilowattheure, kilowattheures
+    MWh = mégawattheure, mégawattheures
+    V = volt, volts
+    mV = millivolt, millivolts
+    kV = kilovolt, kilovolts
+    A = ampère, ampères
+    mA = milliampère, milliampères
+    Ah = ampèreheure, ampèreheures
+    mAh = milliampèreheure, milliampèreheures
+    Ω = ohm, ohms
+    Hz = hertz
+    kHz = kilohertz
+    MHz = mégahertz
+    GHz = gigahertz
+    Pa = pascal, pascals
+    hPa = hectopascal, hectopascals
+    kPa = kilopascal, kilopascals
+    bar = bar, bars
+    mbar = millibar, millibars
+    psi = P S I
+    mm = millimètre, millimètres
+    cm = centimètre, centimètres
+    m = mètre, mètres
+    km = kilomètre, kilomètres
+    mi = mille, milles
+    ft = pied, pieds
+    m² m2 = mètre carré, mètres carrés
+    km² = kilomètre carré, kilomètres carrés
+    m³ m3 = mètre cube, mètres cubes
+    L l = litre, litres
+    ml mL = millilitre, millilitres
+    m/s = mètre par seconde, mètres par seconde
+    km/h = kilomètre par heure, kilomètres par heure
+    mph = mille par heure, milles par heure
+    kn = nœud, nœuds
+    mm/h = millimètre par heure, millimètres par heure
+    L/min = litre par minute, litres par minute
+    m³/h = mètre cube par heure, mètres cubes par heure
+    μg = microgramme, microgrammes
+    mg = milligramme, milligrammes
+    g = gramme, grammes
+    kg = kilogramme, kilogrammes
+    lb = livre, livres, f
+    μg/m³ μg/m3 = microgramme par mètre cube, microgrammes par mètre cube
+    mg/m³ mg/m3 = milligramme par mètre cube, milligrammes par mètre cube
+    ppm = partie par million, parties par million, f
+    ppb = partie par milliard, parties par milliard, f
+    lx = lux
+    lm = lumen, lumens
+    W/m² = watt par mètre carré, watts par mètre carré
+    dB = décibel, décibels
+    dBm = décibel milliwatt, décibels milliwatt
+    B = octet, octets
+    kB KB = kilooctet, kilooctets
+    MB = mégaoctet, mégaoctets
+    GB = gigaoctet, gigaoctets
+    TB = téraoctet, téraoctets
+    kB/s KB/s = kilooctet par seconde, kilooctets par seconde
+    MB/s = mégaoctet par seconde, mégaoctets par seconde
+    GB/s = gigaoctet par seconde, gigaoctets par seconde
+    Mbit/s Mbps = mégabit par seconde, mégabits par seconde
+    Gbit/s = gigabit par seconde, gigabits par seconde
+    rpm = tour par minute, tours par minute
+    °C = degré Celsius, degrés Celsius
+    °F = degré Fahrenheit, degrés Fahrenheit
+    ° = degré, degrés
+    K = kelvin, kelvins
+    ‰ = pour mille
+    ms = milliseconde, millisecondes, f
+    s = seconde, secondes, f
+    min = minute, minutes, f
+    h = heure, heures, f
+    d = jour, jours
+""")
+
+CURRENCIES: Final = {
+    **dict.fromkeys(("€", "EUR"), Currency(Noun("euro", "euros"), Noun("centime", "centimes"))),
+    **dict.fromkeys(
+        ("$", "USD", "US$"), Currency(Noun("dollar", "dollars"), Noun("cent", "cents"))
+    ),
+    **dict.fromkeys(("£", "GBP"), Currency(Noun("livre", "livres", "f"), Noun("penny", "pence"))),
+    "CHF": Currency(Noun("franc suisse", "francs suisses"), Noun("centime", "centimes")),
+    "¥": Currency(Noun("yen", "yens")),
+    "ct": Currency(Noun("centime", "centimes")),
+}
+MONTH_NAMES: Final = (
+    "janvier février mars avril mai juin juillet août septembre octobre novembre décembre"
+).split()
+MONTHS: Final = months(
+    "janvier janv", "février févr", "mars", "avril avr", "mai", "juin", "juillet juil", "août",
+    "septembre sept", "octobre oct", "novembre nov", "décembre déc",
+)  # fmt: skip
+
+_TWO: Final = 2  # from here on nouns are in the plural
+_LIST_NUMBER: Final = re.compile(
+    r"^(\d{1,3})[.)] (?=\S)(?!(?:de )?(?:" + "|".join(MONTH_NAMES) + "))"
+)
+_YEAR: Final = re.compile(
+    r"\b([Ee]n|[Dd]epuis|année|[Ll]'an|[Dd]e|[Jj]usqu'en|"
+    + "|".join(MONTH_NAMES)
+    + r") (1[1-9]\d\d|20\d\d)(?![\w]|[.,:]\d|\s?[%€°])"
+)
+_HOURS: Final = re.compile(r"(?<![\w:.,])([01]?\d|2[0-4]) ?h ?([0-5]\d)(?!\w)")
+_ORDINAL: Final = re.compile(r"(?<![\w.,])(\d{1,4})(ers?|ères?|re|ère|e|ème|èmes|nd|nde)(?!\w)")
+_ABBREVIATIONS: Final = {
+    "Dr": "docteur",
+    "M.": "monsieur",
+    "Mme": "madame",
+    "Mlle": "mademoiselle",
+    "env.": "environ",
+    "p. ex.": "par exemple",
+    "p.ex.": "par exemple",
+    "etc.": "et cetera",
+    "n°": "numéro ",
+    "av.": "avenue",
+    "bd": "boulevard",
+}
+
+
+class French:
+    """The rules that only French has."""
+
+    def __init__(self, numerals: Numerals) -> None:
+        self._numerals = numerals
+
+    def early(self, text: str) -> str:
+        """Apply what common rules would take for something else."""
+        text = _LIST_NUMBER.sub(lambda f: f"{self._numerals.cardinal(f[1]).capitalize()}: ", text)
+        text = _HOURS.sub(r"\1:\2", text)
+        return _YEAR.sub(lambda f: f"{f[1]} {self._numerals.year(f[2])}", text)
+
+    def late(self, text: str) -> str:
+        """Apply ordinals and abbreviations."""
+        text = _ORDINAL.sub(self._ordinal, text)
+        for short, said in _ABBREVIATIONS.items():
+            text = re.sub(rf"(?<![\w.]){re.escape(short)}(?!\w)", said, text)
+        return text
+
+    def _ordinal(self, found: re.Match[str]) -> str:
+        feminine = found[2].startswith(("ère", "re", "nde"))
+        return self._numerals.ordinal(
+            found[1], f"spellout-ordinal-{'feminine' if feminine else 'masculine'}"
+        )
+
+    def date(self, day: str, month: int, year: str, _before: str) -> str:
+        """Return a date."""
+        number = "premier" if day == "1" else self._numerals.cardinal(day, "m")
+        said = f"{number} {MONTH_NAMES[month - 1]}"
+        return f"{said} {self._numerals.cardinal(year)}" if year else said
+
+    def time(self, hours: str, minutes: str, seconds: str) -> str:
+        """Return a time of 24 hours."""
+        said = f"{self._numerals.cardinal(hours, 'f')} heure{'' if int(hours) < _TWO else 's'}"
+        if minutes != "00":
+            said += f" {self._numerals.cardinal(str(int(minutes)), 'f')}"
+        if seconds.strip("0"):
+            said += f" et {self._numerals.cardinal(str(int(seconds)), 'f')} secondes"
+        return said
+
+
+def french() -> Language:
+    """Return French."""
+    rulesets = Rulesets(
+        masculine="spellout-cardinal-masculine",
+        feminine="spellout-cardinal-feminine",
+        neuter="spellout-cardinal-masculine",
+        ordinal="spellout-ordinal-masculine",
+        year="spellout-numbering",
+    )
+    numerals = Numerals("fr", rulesets, ".", "virgule", digit_fractions=False)
+    rules = French(numerals)
+    return Language(
+        code="fr",
+        numerals=numerals,
+        signs=Signs(
+            minus="moins",
+            plus="plus",
+            to="à",
+            per="par",
+            and_="et",
+            at="arobase",
+            dot="point",
+            point="point",
+            slash="barre oblique",
+            about="environ",
+            less="moins de",
+            more="plus de",
+            at_most="au plus",
+            at_least="au moins",
+            plus_minus="plus ou moins",
+            percent=Noun("pour cent", "pour cent"),
+        ),
+        units=UNITS,
+        currencies=CURRENCIES,
+        few=lambda whole, _fraction: whole.lstrip("0") in ("", "1"),
+        months=MONTHS,
+        date=rules.date,
+        time=rules.time,
+        time_words=r"(?: heures?| h)?(?!\w)",
+        early=(rules.early,),
+        late=(rules.late,),
+        spaced=True,
+    )

@@ -1,0 +1,104 @@
+"""What the rules need to know of a language: its words for figures, signs, units and dates."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from .numerals import Numerals
+
+
+@dataclass(frozen=True)
+class Noun:
+    """A thing that is counted: one of it, several, and its gender m, f or n."""
+
+    one: str
+    many: str
+    gender: str = "m"
+
+
+@dataclass(frozen=True)
+class Currency:
+    """Money, and the hundredth of it; a currency without hundredths has none."""
+
+    whole: Noun
+    part: Noun | None = None
+
+
+@dataclass(frozen=True)
+class Signs:
+    """Words for signs."""
+
+    minus: str
+    plus: str
+    to: str
+    per: str
+    and_: str
+    at: str
+    dot: str
+    point: str
+    slash: str
+    about: str
+    less: str
+    more: str
+    at_most: str
+    at_least: str
+    plus_minus: str
+    percent: Noun
+    joint: str = " "  # between words
+
+
+# A rule of one language alone: a sentence in, a sentence out.
+Rule = Callable[[str], str]
+
+
+@dataclass(frozen=True)
+class Language:
+    """A language.
+
+    Args:
+        few: whether a number, as digits before and behind its decimal mark, takes the singular.
+        months: from 1 to 12, by their names and abbreviations in small letters.
+        time_words: a regular expression of what may stand behind a time and is said by ``time``.
+        date: day, month, year ("" for none) and the word before them, as words.
+        time: hours, minutes, seconds ("" for none) as words.
+        first, early, late, last: rules of this language alone: before all others, before dates,
+            before what is left of numbers becomes words, and behind all others.
+        month_first: whether 12/24/2024 is in December.
+        spaced: whether a space may stand between thousands.
+    """
+
+    code: str
+    numerals: Numerals
+    signs: Signs
+    units: Mapping[str, Noun]
+    currencies: Mapping[str, Currency]
+    few: Callable[[str, str], bool]
+    months: Mapping[str, int]
+    date: Callable[[str, int, str, str], str]
+    time: Callable[[str, str, str], str]
+    time_words: str = ""
+    first: tuple[Rule, ...] = ()
+    early: tuple[Rule, ...] = ()
+    late: tuple[Rule, ...] = ()
+    last: tuple[Rule, ...] = ()
+    month_first: bool = False
+    spaced: bool = False
+
+
+def nouns(table: str) -> dict[str, Noun]:
+    """Return nouns by the signs that stand for them.
+
+    A line is ``signs = one, many, gender``, with spaces between signs; without ``many`` it is as
+    ``one``, without a gender masculine.
+    """
+    found: dict[str, Noun] = {}
+    for line in filter(str.strip, table.splitlines()):
+        signs, _, words = line.partition("=")
+        one, *more = [word.strip() for word in words.split(",")]
+        noun = Noun(one, more[0] if more and more[0] else one, more[1] if len(more) > 1 else "m")
+        found |= dict.fromkeys(signs.split(), noun)
+    return found
+
+
+def months(*names: str) -> dict[str, int]:
+    """Return the numbers of months by their names; each argument names one, with spaces between."""
+    return {name: i for i, line in enumerate(names, start=1) for name in line.split()}
