@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from .engine.generator import DEFAULT_MAX_FRAMES
 from .engine.local import SAMPLE_MODES
-from .engine.speech import DEFAULT_SEED, SpeechOptions
+from .engine.options import DEFAULT_SEED, SpeechOptions
 from .errors import SettingsError
 from .machine import Machine
 from .server.endpoint import DEFAULT_PORT, Endpoint, TcpEndpoint, parse_endpoint

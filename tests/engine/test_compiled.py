@@ -9,7 +9,8 @@ from wyoming_moss_nano.engine.compiled import (
     Prefix,
     PrefixCache,
 )
-from wyoming_moss_nano.engine.speech import Frame, PieceEnd, SpeechOptions
+from wyoming_moss_nano.engine.options import SpeechOptions
+from wyoming_moss_nano.engine.utterance import Frame, PieceEnd
 from wyoming_moss_nano.errors import SpeechError
 from wyoming_moss_nano.model.compiled import MOST_ROWS, CompiledSessions
 from wyoming_moss_nano.model.sessions import Graph

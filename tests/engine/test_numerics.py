@@ -14,9 +14,10 @@ from wyoming_moss_nano.engine.exact import ExactReading, ExactTransformer
 from wyoming_moss_nano.engine.generator import Ending
 from wyoming_moss_nano.engine.language import exact_language
 from wyoming_moss_nano.engine.local import EachSampled, LocalSteps, Turn
+from wyoming_moss_nano.engine.options import SpeechOptions
 from wyoming_moss_nano.engine.prompt import PromptLayout
 from wyoming_moss_nano.engine.sampling import RandomStream, SeenCodes, most_likely, sampled
-from wyoming_moss_nano.engine.speech import Frame, SpeechOptions
+from wyoming_moss_nano.engine.utterance import Frame
 from wyoming_moss_nano.model.sessions import Sessions
 
 VOICES = ("alder", "birch")

@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from wyoming_moss_nano.engine.local import SAMPLE_MODES
-from wyoming_moss_nano.engine.speech import Engine, Frame, PieceEnd, SpeechOptions
+from wyoming_moss_nano.engine.options import SpeechOptions
+from wyoming_moss_nano.engine.speech import Engine
+from wyoming_moss_nano.engine.utterance import Frame, PieceEnd
 from wyoming_moss_nano.model.tokenizer import TextTokenizer
 
 FRAMES = Path(__file__).parent / "frames"

@@ -14,8 +14,11 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
-from wyoming_moss_nano.engine.scheduler import MOST_SECONDS_AHEAD, Scheduler
-from wyoming_moss_nano.engine.speech import Frame, Recorder, SpeechOptions
+from wyoming_moss_nano.engine.options import SpeechOptions
+from wyoming_moss_nano.engine.pace import Recorder
+from wyoming_moss_nano.engine.request import MOST_SECONDS_AHEAD
+from wyoming_moss_nano.engine.scheduler import Scheduler
+from wyoming_moss_nano.engine.utterance import Frame
 from wyoming_moss_nano.errors import BundleError, QueueFullError, SpeechError, VoiceError
 
 RATE = 48000

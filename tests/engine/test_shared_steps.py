@@ -10,8 +10,9 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
+from wyoming_moss_nano.engine.options import SpeechOptions
+from wyoming_moss_nano.engine.pace import Recorder
 from wyoming_moss_nano.engine.scheduler import Scheduler
-from wyoming_moss_nano.engine.speech import Recorder, SpeechOptions
 from wyoming_moss_nano.errors import SpeechError
 
 TEXT = "It rains."

@@ -5,15 +5,10 @@ import pytest
 
 from wyoming_moss_nano.engine.exact import ExactTransformer
 from wyoming_moss_nano.engine.generator import Generator
-from wyoming_moss_nano.engine.speech import (
-    Engine,
-    Frame,
-    Listener,
-    PieceEnd,
-    Recorder,
-    SpeechOptions,
-    Utterance,
-)
+from wyoming_moss_nano.engine.options import SpeechOptions
+from wyoming_moss_nano.engine.pace import Listener, Recorder
+from wyoming_moss_nano.engine.speech import Engine
+from wyoming_moss_nano.engine.utterance import Frame, PieceEnd, Utterance
 from wyoming_moss_nano.errors import SettingsError, SpeechError
 from wyoming_moss_nano.model.sessions import Sessions, open_graph
 
@@ -370,9 +365,9 @@ def opened(monkeypatch):
     """Return the names of the graph files that are loaded from now on."""
     names = []
 
-    def open_and_note(path, threads):
+    def open_and_note(path, threads, *shared, **options):
         names.append(path.name)
-        return open_graph(path, threads)
+        return open_graph(path, threads, *shared, **options)
 
     monkeypatch.setattr("wyoming_moss_nano.model.sessions.open_graph", open_and_note)
     monkeypatch.setattr("wyoming_moss_nano.model.compiled.open_graph", open_and_note)

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from wyoming_moss_nano.embedded import REFERENCES_FOLDER
+from wyoming_moss_nano.engine.options import SpeechOptions
 from wyoming_moss_nano.engine.scheduler import Scheduler
-from wyoming_moss_nano.engine.speech import Engine, SpeechOptions
+from wyoming_moss_nano.engine.speech import Engine
 from wyoming_moss_nano.errors import BundleError, DownloadError, ModelNotReadyError
 from wyoming_moss_nano.model.bundle import official_codec_id, read_bundle
 from wyoming_moss_nano.server.info import build_info

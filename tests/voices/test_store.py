@@ -9,7 +9,8 @@ import pytest
 import soundfile
 
 from wyoming_moss_nano.embedded import REFERENCES_FOLDER
-from wyoming_moss_nano.engine.speech import Recorder, SpeechOptions
+from wyoming_moss_nano.engine.options import SpeechOptions
+from wyoming_moss_nano.engine.pace import Recorder
 from wyoming_moss_nano.errors import VoiceError
 from wyoming_moss_nano.voices.enrol import Encoder, enrol
 from wyoming_moss_nano.voices.recording import write_recording

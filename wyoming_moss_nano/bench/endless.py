@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from ..engine.codec import Codec
 from ..engine.language import LanguageModel, compiled_language, exact_language
 from ..engine.local import FrameSampler, FrameSamplers, Turn
+from ..engine.options import SpeechOptions
 from ..engine.sampling import FloatArray, RandomStream
-from ..engine.speech import Engine, SpeechOptions
+from ..engine.speech import Engine
 from ..model.bundle import Bundle
 from ..model.compiled import Compiled
 from ..model.sessions import Sessions
@@ -45,7 +46,7 @@ class EndlessEngine(Engine):
 
     def ids(self) -> list[int]:
         """Return the token ids of the measured text."""
-        return [part for part in self.pieces(BENCH_TEXT) if isinstance(part, list)][0]
+        return next(part for part in self.pieces(BENCH_TEXT) if isinstance(part, list))
 
 
 class EndlessStream(RandomStream):

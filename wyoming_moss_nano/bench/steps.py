@@ -8,9 +8,9 @@ from typing import Final
 import numpy as np
 
 from ..engine.local import Turn
+from ..engine.pace import Listener
 from ..engine.prompt import Codes
 from ..engine.sampling import RandomStream, SeenCodes
-from ..engine.speech import Listener
 from .endless import BENCH_FRAMES, EndlessEngine
 
 GROUPS: Final = (1, 2, 4, 8)

@@ -2,13 +2,17 @@
 
 import threading
 import time
+from typing import TYPE_CHECKING
 
+from ..engine.pace import Listener
 from ..engine.pcm import Pcm
 from ..engine.prompt import Codes
-from ..engine.scheduler import Scheduler, Speech
-from ..engine.speech import Listener
+from ..engine.scheduler import Scheduler
 from ..errors import MossNanoError
 from .endless import BENCH_FRAMES, EndlessEngine
+
+if TYPE_CHECKING:
+    from ..engine.request import Speech
 
 
 def in_publishers_order(engine: EndlessEngine, reference: Codes) -> float:

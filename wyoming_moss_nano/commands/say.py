@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
+from ..engine.pace import Recorder
 from ..engine.pcm import Pcm
-from ..engine.speech import Recorder
 from ..errors import SettingsError
 from ..text.reading import Reading
 from ..voices.enrol import Encoder

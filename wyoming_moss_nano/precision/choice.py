@@ -8,8 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from ..engine.options import SpeechOptions
+from ..engine.pace import Recorder
 from ..engine.prompt import Codes
-from ..engine.speech import Engine, Frame, Recorder, SpeechOptions
+from ..engine.speech import Engine
+from ..engine.utterance import Frame
 from ..model.bundle import Bundle
 from ..model.compiled import COMPILER_VERSION
 

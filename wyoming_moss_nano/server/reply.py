@@ -8,7 +8,7 @@ from functools import partial
 from typing import Final
 
 from ..engine.pcm import Pcm
-from ..engine.speech import Part
+from ..engine.utterance import Part
 from ..errors import MossNanoError, SpeechError
 from ..text.piece import Piece
 from ..text.reading import Reading

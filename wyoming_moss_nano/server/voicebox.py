@@ -4,9 +4,10 @@ import threading
 from dataclasses import dataclass
 from typing import Final
 
+from ..engine.options import SpeechOptions
 from ..engine.prompt import Codes
 from ..engine.scheduler import Scheduler
-from ..engine.speech import Engine, SpeechOptions
+from ..engine.speech import Engine
 from ..errors import ModelNotReadyError
 from ..text.reading import Reading
 from ..voices.enrol import Encoder
