@@ -38,7 +38,7 @@ def test_every_option_can_be_set_in_the_environment(option):
         "data_dir": "/somewhere", "model": "embedded", "voice": "max", "sample_mode": "greedy",
         "stereo": "yes", "log_level": "debug", "log_format": "%(message)s",
         "uri": "stdio://,tcp://localhost:1", "zeroconf_host": "192.0.2.1, 2001:db8::1",
-        "no_zeroconf": "1", "no_streaming": "true", "precision": "exact",
+        "no_zeroconf": "1", "no_streaming": "true", "no_normalize": "1", "precision": "exact",
     }  # fmt: skip
     text = values.get(option.name, "3")
 

@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wyoming_moss_nano.text.clean import clean_sentence
@@ -103,11 +103,13 @@ def test_what_steers_the_model_is_never_left(text):
     assert left.endswith("now")
 
 
+@settings(deadline=None)
 @given(st.text(alphabet="<|>im_startuser/&;lgt 😀\u200d*`"))
 def test_no_spelling_of_what_steers_the_model_survives(text):
     assert not {"<|im_start|>", "<user_inst>", "</user_inst>"} & set(cleaned(text).split())
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_cleaning_says_nothing_new(text):
     before, after = (set(filter(str.isalnum, t.casefold())) for t in (text, clean_sentence(text)))

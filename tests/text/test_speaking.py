@@ -1,7 +1,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wyoming_moss_nano.text.clean import clean_sentence
@@ -36,6 +36,7 @@ def test_what_is_words_already_stays_so(language):
             assert speak(expected, language) == expected
 
 
+@settings(deadline=None)
 @given(st.text(), st.sampled_from(["", "ja", "ko", "ar", "xx"]))
 def test_a_language_without_rules_is_untouched(text, language):
     assert speak(text, language) == text
@@ -52,6 +53,7 @@ def test_text_in_another_script_is_left_as_it_is(text, language):
 FIGURES = st.text(alphabet="0123456789.,:-–/ %°C€$kWh#x+()'½²me", max_size=30)
 
 
+@settings(deadline=None)
 @given(FIGURES, st.sampled_from(LANGUAGES))
 def test_of_figures_nothing_is_left_but_words(text, language):
     assert not set(spoken(text, language)) & set("0123456789")
@@ -83,6 +85,7 @@ def test_the_users_own_words_have_the_last_word(entries, text, expected):
     assert Reading("en", pronounce=entries).speak(text) == expected
 
 
+@settings(deadline=None)
 @given(st.dictionaries(st.text(min_size=1), st.text()), st.text())
 def test_any_entry_can_be_pronounced(entries, text):
     Reading("en", pronounce=entries).speak(text)

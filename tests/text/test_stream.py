@@ -73,16 +73,19 @@ def squeezed(text):
     return "".join(filter(str.isalnum, text))
 
 
+@settings(deadline=None)
 @given(st.text(alphabet="abc ,.!?;1\n你好。"), st.integers(2, 40))
 def test_nothing_is_lost_and_nothing_said_twice(text, budget):
     assert squeezed("".join(texts(text, len, budget))) == squeezed(text)
 
 
+@settings(deadline=None)
 @given(TEXTS, st.integers(2, 40))
 def test_no_piece_is_over_the_budget(text, budget):
     assert all(len(piece) <= budget for piece in texts(text, len, budget))
 
 
+@settings(deadline=None)
 @given(TEXTS, st.integers(2, 40), st.sampled_from(LANGUAGES))
 def test_every_piece_is_speakable_and_ends_as_a_sentence_does(text, budget, language):
     for piece in filter(None, texts(text, len, budget, Reading(language))):
@@ -90,6 +93,7 @@ def test_every_piece_is_speakable_and_ends_as_a_sentence_does(text, budget, lang
         assert closed(piece) == piece == piece.strip()
 
 
+@settings(deadline=None)
 @given(st.text(alphabet="ab c.,!\n", min_size=1))
 def test_no_piece_is_a_fragment_that_could_join_a_neighbour(text):
     pieces = texts(text)
