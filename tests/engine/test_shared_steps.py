@@ -268,7 +268,8 @@ def test_who_is_through_early_gives_its_room_in_the_model_back(house, how):
     busy.watched.before_step = lambda seeds: None
 
     busy.assert_heard(busy.say(99))
-    assert len(memory._buffers[0]) == 4
+    # of thirteen speeches never more than two had room at the same time
+    assert len(memory._buffers[0]) <= 2
     busy.scheduler.stop()
     assert memory._lengths == {}
 

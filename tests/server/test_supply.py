@@ -241,15 +241,16 @@ async def test_who_is_being_spoken_to_hears_the_end_from_what_began(
 
     improving(improve)
     first = voicebox.speaker()
-    reply = Reply(voicebox, voicebox.voices.choose(None, None), streamed=True)
-    await reply.add("Dinner is ready. Good night. ")
+    voice = voicebox.voices.choose(None, None).voice
+    reply = Reply(voicebox, voice, Reading(), streamed=True)
+    await reply.add("Dinner is ready now. The night is going to be good. ")
     await until(lambda: not reply.events.empty())
     go_on.set()
     await until(lambda: voicebox.speaker() is better)
     await asyncio.sleep(1.5)  # the old one is looked at once a second
     assert not first.scheduler.stopped
 
-    await reply.add("Sleep well.")
+    await reply.add("Sleep well, all of you.")
     await reply.end()
     samples = 0
     while not isinstance(event := await reply.events.get(), Ended):
