@@ -15,7 +15,7 @@ from wyoming.tts import SynthesizeStopped
 
 from ..engine.pcm import Pcm
 from ..errors import MossNanoError
-from ..voices.store import PublishedVoice
+from ..voices.offer import PublishedVoice
 from .reply import Ended, Reply, Started
 from .voicebox import Voicebox
 from .wire import WireError, read_event

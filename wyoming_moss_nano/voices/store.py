@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import BundleError, MossNanoError, SettingsError, VoiceError
 from ..model.metadata import check_codes
 from .encoded import EncodedRecordings
 from .enrol import Encoder, enrol, prepare
 from .file import ListedVoice, VoicesFile, read_voices_file
+from .offer import Codes, Offer, PublishedVoice, check_free, publish
 from .voice_file import (
     SUFFIX,
     Authorization,
@@ -26,8 +26,6 @@ from .voice_file import (
 )
 
 _LOGGER = logging.getLogger(__name__)
-
-Codes = NDArray[np.int32]
 
 
 @dataclass(frozen=True)
@@ -41,16 +39,6 @@ class Voice:
 
 
 @dataclass(frozen=True)
-class PublishedVoice:
-    """A voice as a client sees it: a name for each of its languages, which clients never send."""
-
-    name: str
-    voice: str
-    language: str
-    description: str
-
-
-@dataclass(frozen=True)
 class Places:
     """Where voices come from: references of this project, enrolled voices, the voices file.
 
@@ -61,20 +49,6 @@ class Places:
     voices_dir: Path
     voices_file: Path
     codes_dir: Path | None = None
-
-
-@dataclass(frozen=True)
-class _Offer:
-    """A voice that can be had; ``encode`` gives its codes, when first asked for.
-
-    ``recording`` is what that takes long for, if there is one.
-    """
-
-    languages: tuple[str, ...]
-    description: str
-    origin: str
-    encode: Callable[[Encoder], Codes]
-    recording: Path | None = None
 
 
 class VoiceStore:
@@ -99,11 +73,11 @@ class VoiceStore:
         self._places = places
         self._codec_id = codec_id
         self._own = {
-            name: _Offer(languages, f"{name.capitalize()}, synthetic", "built in", _always(codes))
+            name: Offer(languages, f"{name.capitalize()}, synthetic", "built in", _always(codes))
             for name, codes in builtin.items()
         }
         self._own |= _reference_offers(places.references)
-        self._encoded: dict[str, tuple[_Offer, Voice]] = {}
+        self._encoded: dict[str, tuple[Offer, Voice]] = {}
         self._kept = None
         if places.codes_dir is not None:
             self._kept = EncodedRecordings(places.codes_dir, codec_id)
@@ -138,7 +112,7 @@ class VoiceStore:
         offers = dict(self._own)
         for name, offer in (*self._enrolled(), *self._listed(listed)):
             try:
-                _check_free(name, offer, offers)
+                check_free(name, offer, offers)
                 offers[name] = offer
             except VoiceError as error:
                 _LOGGER.error("Voice %s is left out: %s", name, error)  # noqa: TRY400
@@ -147,7 +121,7 @@ class VoiceStore:
             self._kept.forget_others(offers)
         self._pronounce = listed.pronounce
         self._aliases = {alias.lower(): name.lower() for alias, name in listed.aliases.items()}
-        self._published = {voice.name: voice for voice in _publish(offers)}
+        self._published = {voice.name: voice for voice in publish(offers)}
         for alias, name in self._aliases.items():
             if name not in self._published:
                 _LOGGER.warning("The alias %s means %s, which is no voice", alias, name)
@@ -185,7 +159,7 @@ class VoiceStore:
 
     def _leave_out(self, name: str) -> None:
         self._offers = {key: offer for key, offer in self._offers.items() if key != name}
-        self._published = {voice.name: voice for voice in _publish(self._offers)}
+        self._published = {voice.name: voice for voice in publish(self._offers)}
 
     def published(self) -> list[PublishedVoice]:
         """Return what clients may choose from, sorted by name."""
@@ -207,7 +181,7 @@ class VoiceStore:
                 known = self._encoded[key] = (offer, voice)
         return known[1]
 
-    def _codes(self, name: str, offer: _Offer, encoder: Encoder) -> Codes:
+    def _codes(self, name: str, offer: Offer, encoder: Encoder) -> Codes:
         if self._kept is None or offer.recording is None:
             return offer.encode(encoder)
         kept = self._kept.read(name, offer.recording)
@@ -258,8 +232,8 @@ class VoiceStore:
             VoiceError: it is no name, taken, or published for a language of another voice.
         """
         check_name(name)
-        offer = _Offer(languages, "", "", lambda _: np.zeros((0, 0), np.int32))
-        _check_free(name, offer, self._offers)
+        offer = Offer(languages, "", "", lambda _: np.zeros((0, 0), np.int32))
+        check_free(name, offer, self._offers)
 
     def _known(self, name: str) -> PublishedVoice:
         """Return the voice that a name, an alias or a published name means."""
@@ -270,7 +244,7 @@ class VoiceStore:
         known = ", ".join(self.names())
         raise VoiceError(f"there is no voice {name!r}; these can speak: {known}")
 
-    def _enrolled(self) -> Iterator[tuple[str, _Offer]]:
+    def _enrolled(self) -> Iterator[tuple[str, Offer]]:
         for path in sorted(self._places.voices_dir.glob(f"*{SUFFIX}")):
             try:
                 voice = _read_own_voice(path)
@@ -278,7 +252,7 @@ class VoiceStore:
             except VoiceError as error:
                 _LOGGER.error("Voice %s is left out: %s", path.name, error)  # noqa: TRY400
 
-    def _listed(self, listed: VoicesFile) -> Iterator[tuple[str, _Offer]]:
+    def _listed(self, listed: VoicesFile) -> Iterator[tuple[str, Offer]]:
         for entry in listed.voices:
             if entry.authorization is not None:
                 yield entry.name, _recording_offer(entry, entry.authorization)
@@ -294,7 +268,7 @@ class VoiceStore:
 
     def _file_offer(
         self, path: Path, voice: VoiceFile, languages: tuple[str, ...], description: str
-    ) -> _Offer:
+    ) -> Offer:
         recording = recording_path(path)
         text = description or voice.description or voice.name.capitalize()
         if voice.codec_id == self._codec_id:
@@ -302,7 +276,7 @@ class VoiceStore:
             def own_codes(encoder: Encoder) -> Codes:
                 return checked_codes(voice, encoder, path)
 
-            return _Offer(languages, text, "enrolled", own_codes)
+            return Offer(languages, text, "enrolled", own_codes)
         if not recording.is_file():
             raise VoiceError(
                 f"{path} was encoded for another model and its recording was not kept: "
@@ -313,7 +287,7 @@ class VoiceStore:
             _LOGGER.info("Encoding voice %s for this model", voice.name)
             return encoder.encode(encoder.read(recording).sound)
 
-        return _Offer(languages, text, "enrolled, encoded again", again, recording)
+        return Offer(languages, text, "enrolled, encoded again", again, recording)
 
 
 def _read_own_voice(path: Path) -> VoiceFile:
@@ -348,8 +322,8 @@ def _always(codes: Codes) -> Callable[[Encoder], Codes]:
     return lambda _: codes
 
 
-def _reference_offers(folder: Path) -> dict[str, _Offer]:
-    def offer(entry: Mapping[str, object]) -> _Offer:
+def _reference_offers(folder: Path) -> dict[str, Offer]:
+    def offer(entry: Mapping[str, object]) -> Offer:
         path = folder / str(entry["file"])
 
         def encode(encoder: Encoder) -> Codes:
@@ -357,13 +331,13 @@ def _reference_offers(folder: Path) -> dict[str, _Offer]:
 
         languages = entry["languages"]
         listed = tuple(languages) if isinstance(languages, list) else (str(languages),)
-        return _Offer(listed, str(entry["description"]), "synthetic reference", encode, path)
+        return Offer(listed, str(entry["description"]), "synthetic reference", encode, path)
 
     listing = json.loads((folder / "references.json").read_bytes())
     return {entry["name"]: offer(entry) for entry in listing["references"]}
 
 
-def _recording_offer(entry: ListedVoice, authorization: Authorization) -> _Offer:
+def _recording_offer(entry: ListedVoice, authorization: Authorization) -> Offer:
     def encode(encoder: Encoder) -> Codes:
         made = enrol(
             encoder, entry.source, entry.name, entry.languages, entry.description, authorization
@@ -371,32 +345,7 @@ def _recording_offer(entry: ListedVoice, authorization: Authorization) -> _Offer
         return made.voice.codes
 
     text = entry.description or entry.name.capitalize()
-    return _Offer(entry.languages, text, "voices file", encode, entry.source)
-
-
-def _publish(offers: Mapping[str, _Offer]) -> Iterator[PublishedVoice]:
-    for name, offer in offers.items():
-        for published, language in _published_names(name, offer).items():
-            yield PublishedVoice(published, name, language, offer.description)
-
-
-def _published_names(name: str, offer: _Offer) -> dict[str, str]:
-    """Return the names under which a voice is published, and the language of each."""
-    first, *more = offer.languages
-    return {name: first} | {f"{name}-{language}": language for language in more}
-
-
-def _check_free(name: str, offer: _Offer, offers: Mapping[str, _Offer]) -> None:
-    taken = {
-        published: other
-        for other, its_offer in offers.items()
-        for published in _published_names(other, its_offer)
-    }
-    for published in _published_names(name, offer):
-        if published in taken:
-            whose = taken[published]
-            reason = "it is a voice already" if whose == published else f"voice {whose} has it"
-            raise VoiceError(f"the name {published} is taken: {reason}")
+    return Offer(entry.languages, text, "voices file", encode, entry.source)
 
 
 def _stamp_of(places: Places, listed: tuple[Path, ...]) -> object:
