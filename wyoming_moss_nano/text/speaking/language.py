@@ -84,6 +84,16 @@ class Language:
     spaced: bool = False
 
 
+def only_one(whole: str, fraction: str) -> bool:
+    """Return whether a number is 1, the only one that takes the singular in most languages."""
+    return whole == "1" and not fraction
+
+
+def below_two(whole: str, _fraction: str) -> bool:
+    """Return whether a number is less than 2, and so singular in French and Portuguese."""
+    return whole.lstrip("0") in {"", "1"}
+
+
 def nouns(table: str) -> dict[str, Noun]:
     """Return nouns by the signs that stand for them.
 
