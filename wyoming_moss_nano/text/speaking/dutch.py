@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from .european import European, Words
-from .language import Currency, Language, Noun, Signs, months, nouns, only_one
+from .language import Language, Noun, Signs, currencies, months, nouns, only_one
 from .numerals import Numerals, Rulesets
 
 UNITS: Final = nouns("""
@@ -87,14 +87,14 @@ UNITS: Final = nouns("""
     d = dag, dagen
 """)
 
-CURRENCIES: Final = {
-    **dict.fromkeys(("€", "EUR"), Currency(Noun("euro", "euro"), Noun("cent", "cent"))),
-    **dict.fromkeys(("$", "USD", "US$"), Currency(Noun("dollar", "dollar"), Noun("cent", "cent"))),
-    **dict.fromkeys(("£", "GBP"), Currency(Noun("pond", "pond"), Noun("penny", "pence"))),
-    "CHF": Currency(Noun("Zwitserse frank", "Zwitserse frank"), Noun("rappen", "rappen")),
-    "¥": Currency(Noun("yen", "yen")),
-    "ct": Currency(Noun("cent", "cent")),
-}
+CURRENCIES: Final = currencies("""
+    € EUR = euro / cent
+    $ USD US$ = dollar / cent
+    £ GBP = pond / penny, pence
+    CHF = Zwitserse frank / rappen
+    ¥ = yen
+    ct = cent
+""")
 MONTH_NAMES: Final = (
     "januari februari maart april mei juni juli augustus september oktober november december"
 ).split()

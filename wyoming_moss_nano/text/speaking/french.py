@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Final
 
 from .european import ROMANCE, European, Words
-from .language import Currency, Language, Noun, Signs, below_two, months, nouns
+from .language import Language, Noun, Signs, below_two, currencies, months, nouns
 from .numerals import Numerals
 
 UNITS: Final = nouns("""
@@ -88,16 +88,14 @@ UNITS: Final = nouns("""
     d = jour, jours
 """)
 
-CURRENCIES: Final = {
-    **dict.fromkeys(("€", "EUR"), Currency(Noun("euro", "euros"), Noun("centime", "centimes"))),
-    **dict.fromkeys(
-        ("$", "USD", "US$"), Currency(Noun("dollar", "dollars"), Noun("cent", "cents"))
-    ),
-    **dict.fromkeys(("£", "GBP"), Currency(Noun("livre", "livres", "f"), Noun("penny", "pence"))),
-    "CHF": Currency(Noun("franc suisse", "francs suisses"), Noun("centime", "centimes")),
-    "¥": Currency(Noun("yen", "yens")),
-    "ct": Currency(Noun("centime", "centimes")),
-}
+CURRENCIES: Final = currencies("""
+    € EUR = euro, euros / centime, centimes
+    $ USD US$ = dollar, dollars / cent, cents
+    £ GBP = livre, livres, f / penny, pence
+    CHF = franc suisse, francs suisses / centime, centimes
+    ¥ = yen, yens
+    ct = centime, centimes
+""")
 MONTH_NAMES: Final = (
     "janvier février mars avril mai juin juillet août septembre octobre novembre décembre"
 ).split()

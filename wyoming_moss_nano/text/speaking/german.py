@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from .european import European, Words
-from .language import Currency, Language, Noun, Signs, months, nouns, only_one
+from .language import Language, Noun, Signs, currencies, months, nouns, only_one
 from .numerals import Numerals, Rulesets
 
 UNITS: Final = nouns("""
@@ -87,16 +87,14 @@ UNITS: Final = nouns("""
     d Tage = Tag, Tage
 """)
 
-_EURO: Final = Currency(Noun("Euro", "Euro"), Noun("Cent", "Cent"))
-_DOLLAR: Final = Currency(Noun("Dollar", "Dollar"), Noun("Cent", "Cent"))
-CURRENCIES: Final = {
-    **dict.fromkeys(("€", "EUR", "Euro"), _EURO),
-    **dict.fromkeys(("$", "USD", "US$"), _DOLLAR),
-    **dict.fromkeys(("£", "GBP"), Currency(Noun("Pfund", "Pfund"), Noun("Penny", "Pence"))),
-    **dict.fromkeys(("CHF", "Fr."), Currency(Noun("Franken", "Franken"), Noun("Rappen", "Rappen"))),
-    "¥": Currency(Noun("Yen", "Yen")),
-    "ct": Currency(Noun("Cent", "Cent")),
-}
+CURRENCIES: Final = currencies("""
+    € EUR Euro = Euro / Cent
+    $ USD US$ = Dollar / Cent
+    £ GBP = Pfund / Penny, Pence
+    CHF Fr. = Franken / Rappen
+    ¥ = Yen
+    ct = Cent
+""")
 MONTH_NAMES: Final = (
     "Januar Februar März April Mai Juni Juli August September Oktober November Dezember".split()
 )

@@ -3,7 +3,7 @@
 from typing import Final
 
 from .european import ROMANCE, European, Words
-from .language import Currency, Language, Noun, Signs, months, nouns, only_one
+from .language import Language, Noun, Signs, currencies, months, nouns, only_one
 from .numerals import Numerals
 
 UNITS: Final = nouns("""
@@ -86,18 +86,14 @@ UNITS: Final = nouns("""
     d = giorno, giorni
 """)
 
-CURRENCIES: Final = {
-    **dict.fromkeys(("€", "EUR"), Currency(Noun("euro", "euro"), Noun("centesimo", "centesimi"))),
-    **dict.fromkeys(
-        ("$", "USD", "US$"), Currency(Noun("dollaro", "dollari"), Noun("centesimo", "centesimi"))
-    ),
-    **dict.fromkeys(
-        ("£", "GBP"), Currency(Noun("sterlina", "sterline", "f"), Noun("penny", "pence"))
-    ),
-    "CHF": Currency(Noun("franco svizzero", "franchi svizzeri"), Noun("centesimo", "centesimi")),
-    "¥": Currency(Noun("yen", "yen")),
-    "ct": Currency(Noun("centesimo", "centesimi")),
-}
+CURRENCIES: Final = currencies("""
+    € EUR = euro / centesimo, centesimi
+    $ USD US$ = dollaro, dollari / centesimo, centesimi
+    £ GBP = sterlina, sterline, f / penny, pence
+    CHF = franco svizzero, franchi svizzeri / centesimo, centesimi
+    ¥ = yen
+    ct = centesimo, centesimi
+""")
 MONTH_NAMES: Final = (
     "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre"
 ).split()

@@ -3,7 +3,7 @@
 from typing import Final
 
 from .european import ROMANCE, European, Words
-from .language import Currency, Language, Noun, Signs, below_two, months, nouns
+from .language import Language, Noun, Signs, below_two, currencies, months, nouns
 from .numerals import Numerals
 
 UNITS: Final = nouns("""
@@ -86,17 +86,15 @@ UNITS: Final = nouns("""
     d = dia, dias
 """)
 
-CURRENCIES: Final = {
-    **dict.fromkeys(("€", "EUR"), Currency(Noun("euro", "euros"), Noun("cêntimo", "cêntimos"))),
-    **dict.fromkeys(
-        ("$", "USD", "US$"), Currency(Noun("dólar", "dólares"), Noun("cêntimo", "cêntimos"))
-    ),
-    **dict.fromkeys(("£", "GBP"), Currency(Noun("libra", "libras", "f"), Noun("péni", "pence"))),
-    **dict.fromkeys(("R$", "BRL"), Currency(Noun("real", "reais"), Noun("centavo", "centavos"))),
-    "CHF": Currency(Noun("franco suíço", "francos suíços"), Noun("cêntimo", "cêntimos")),
-    "¥": Currency(Noun("iene", "ienes")),
-    "ct": Currency(Noun("cêntimo", "cêntimos")),
-}
+CURRENCIES: Final = currencies("""
+    € EUR = euro, euros / cêntimo, cêntimos
+    $ USD US$ = dólar, dólares / cêntimo, cêntimos
+    £ GBP = libra, libras, f / péni, pence
+    R$ BRL = real, reais / centavo, centavos
+    CHF = franco suíço, francos suíços / cêntimo, cêntimos
+    ¥ = iene, ienes
+    ct = cêntimo, cêntimos
+""")
 MONTH_NAMES: Final = (
     "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro"
 ).split()

@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from .european import ROMANCE, European, Words
-from .language import Currency, Language, Noun, Signs, months, nouns, only_one
+from .language import Language, Noun, Signs, currencies, months, nouns, only_one
 from .numerals import Numerals
 
 UNITS: Final = nouns("""
@@ -87,18 +87,14 @@ UNITS: Final = nouns("""
     d = día, días
 """)
 
-CURRENCIES: Final = {
-    **dict.fromkeys(("€", "EUR"), Currency(Noun("euro", "euros"), Noun("céntimo", "céntimos"))),
-    **dict.fromkeys(
-        ("$", "USD", "US$"), Currency(Noun("dólar", "dólares"), Noun("centavo", "centavos"))
-    ),
-    **dict.fromkeys(
-        ("£", "GBP"), Currency(Noun("libra", "libras", "f"), Noun("penique", "peniques"))
-    ),
-    "CHF": Currency(Noun("franco suizo", "francos suizos"), Noun("céntimo", "céntimos")),
-    "¥": Currency(Noun("yen", "yenes")),
-    "ct": Currency(Noun("céntimo", "céntimos")),
-}
+CURRENCIES: Final = currencies("""
+    € EUR = euro, euros / céntimo, céntimos
+    $ USD US$ = dólar, dólares / centavo, centavos
+    £ GBP = libra, libras, f / penique, peniques
+    CHF = franco suizo, francos suizos / céntimo, céntimos
+    ¥ = yen, yenes
+    ct = céntimo, céntimos
+""")
 MONTH_NAMES: Final = (
     "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre"
 ).split()
