@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from .european import European, Words
-from .language import Language, Noun, Signs, currencies, months, nouns, only_one
+from .language import Language, Noun, Signs, currencies, month_names, months, nouns, only_one
 from .numerals import Numerals, Rulesets
 
 UNITS: Final = nouns("""
@@ -95,9 +95,6 @@ CURRENCIES: Final = currencies("""
     ¥ = yen
     ct = cent
 """)
-MONTH_NAMES: Final = (
-    "januari februari maart april mei juni juli augustus september oktober november december"
-).split()
 MONTHS: Final = months(
     "januari jan", "februari feb", "maart mrt", "april apr", "mei", "juni jun", "juli jul",
     "augustus aug", "september sep", "oktober okt", "november nov", "december dec",
@@ -117,7 +114,7 @@ _ABBREVIATIONS: Final = {
     "o.a.": "onder andere",
 }
 _WORDS: Final = Words(
-    month_names=MONTH_NAMES,
+    month_names=month_names(MONTHS),
     before_years=r"[Ii]n|[Ss]inds|jaar|[Tt]ot|[Vv]an",
     abbreviations=_ABBREVIATIONS,
     hour=UNITS["h"],

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Final
 
 from .european import ROMANCE, European, Words
-from .language import Language, Noun, Signs, below_two, currencies, months, nouns
+from .language import Language, Noun, Signs, below_two, currencies, month_names, months, nouns
 from .numerals import Numerals
 
 UNITS: Final = nouns("""
@@ -96,9 +96,6 @@ CURRENCIES: Final = currencies("""
     ¥ = yen, yens
     ct = centime, centimes
 """)
-MONTH_NAMES: Final = (
-    "janvier février mars avril mai juin juillet août septembre octobre novembre décembre"
-).split()
 MONTHS: Final = months(
     "janvier janv", "février févr", "mars", "avril avr", "mai", "juin", "juillet juil", "août",
     "septembre sept", "octobre oct", "novembre nov", "décembre déc",
@@ -119,7 +116,7 @@ _ABBREVIATIONS: Final = {
     "bd": "boulevard",
 }
 _WORDS: Final = Words(
-    month_names=MONTH_NAMES,
+    month_names=month_names(MONTHS),
     before_years=r"[Ee]n|[Dd]epuis|année|[Ll]'an|[Dd]e|[Jj]usqu'en",
     abbreviations=_ABBREVIATIONS,
     hour=UNITS["h"],

@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from .european import European, Words
-from .language import Language, Noun, Signs, currencies, months, nouns, only_one
+from .language import Language, Noun, Signs, currencies, month_names, months, nouns, only_one
 from .numerals import Numerals, Rulesets
 
 UNITS: Final = nouns("""
@@ -95,9 +95,6 @@ CURRENCIES: Final = currencies("""
     ¥ = Yen
     ct = Cent
 """)
-MONTH_NAMES: Final = (
-    "Januar Februar März April Mai Juni Juli August September Oktober November Dezember".split()
-)
 MONTHS: Final = months(
     "januar jan", "februar feb", "märz mär", "april apr", "mai", "juni jun", "juli jul",
     "august aug", "september sept sep", "oktober okt", "november nov", "dezember dez",
@@ -131,7 +128,7 @@ _ABBREVIATIONS: Final = {
     "min.": "minimal",
 }
 _WORDS: Final = Words(
-    month_names=MONTH_NAMES,
+    month_names=[name.capitalize() for name in month_names(MONTHS)],
     before_years=r"[Ss]eit|[Ii]m Jahr|[Jj]ahr|[Aa]nno|[Vv]on|[Bb]is",
     not_years=r"(?! [A-ZÄÖÜ])",
     abbreviations=_ABBREVIATIONS,

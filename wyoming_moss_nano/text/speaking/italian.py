@@ -3,7 +3,7 @@
 from typing import Final
 
 from .european import ROMANCE, European, Words
-from .language import Language, Noun, Signs, currencies, months, nouns, only_one
+from .language import Language, Noun, Signs, currencies, month_names, months, nouns, only_one
 from .numerals import Numerals
 
 UNITS: Final = nouns("""
@@ -94,9 +94,6 @@ CURRENCIES: Final = currencies("""
     ¥ = yen
     ct = centesimo, centesimi
 """)
-MONTH_NAMES: Final = (
-    "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre"
-).split()
 MONTHS: Final = months(
     "gennaio gen", "febbraio feb", "marzo mar", "aprile apr", "maggio mag", "giugno giu",
     "luglio lug", "agosto ago", "settembre set", "ottobre ott", "novembre nov", "dicembre dic",
@@ -113,7 +110,7 @@ _ABBREVIATIONS: Final = {
     "n.": "numero",
 }
 _WORDS: Final = Words(
-    month_names=MONTH_NAMES,
+    month_names=month_names(MONTHS),
     before_years=r"[Nn]el|[Dd]al|anno|[Ff]ino al|[Dd]el",
     abbreviations=_ABBREVIATIONS,
     hour=UNITS["h"],

@@ -121,6 +121,14 @@ def months(*names: str) -> dict[str, int]:
     return {name: i for i, line in enumerate(names, start=1) for name in line.split()}
 
 
+def month_names(months: Mapping[str, int]) -> list[str]:
+    """Return what months are called: the first name of each, in the order of the year."""
+    first: dict[int, str] = {}
+    for name, month in months.items():
+        first.setdefault(month, name)
+    return [first[month] for month in sorted(first)]
+
+
 def _rows(table: str) -> Iterator[tuple[str, str]]:
     for line in filter(str.strip, table.splitlines()):
         signs, _, words = line.partition("=")

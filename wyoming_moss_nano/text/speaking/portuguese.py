@@ -3,7 +3,7 @@
 from typing import Final
 
 from .european import ROMANCE, European, Words
-from .language import Language, Noun, Signs, below_two, currencies, months, nouns
+from .language import Language, Noun, Signs, below_two, currencies, month_names, months, nouns
 from .numerals import Numerals
 
 UNITS: Final = nouns("""
@@ -95,9 +95,6 @@ CURRENCIES: Final = currencies("""
     ¥ = iene, ienes
     ct = cêntimo, cêntimos
 """)
-MONTH_NAMES: Final = (
-    "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro"
-).split()
 MONTHS: Final = months(
     "janeiro jan", "fevereiro fev", "março mar", "abril abr", "maio mai", "junho jun",
     "julho jul", "agosto ago", "setembro set", "outubro out", "novembro nov", "dezembro dez",
@@ -117,7 +114,7 @@ _ABBREVIATIONS: Final = {
     "Av.": "avenida",
 }
 _WORDS: Final = Words(
-    month_names=MONTH_NAMES,
+    month_names=month_names(MONTHS),
     before_years=r"[Ee]m|[Dd]esde|ano|[Aa]té|[Dd]e",
     abbreviations=_ABBREVIATIONS,
     hour=UNITS["h"],

@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from .european import ROMANCE, European, Words
-from .language import Language, Noun, Signs, currencies, months, nouns, only_one
+from .language import Language, Noun, Signs, currencies, month_names, months, nouns, only_one
 from .numerals import Numerals
 
 UNITS: Final = nouns("""
@@ -95,9 +95,6 @@ CURRENCIES: Final = currencies("""
     ¥ = yen, yenes
     ct = céntimo, céntimos
 """)
-MONTH_NAMES: Final = (
-    "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre"
-).split()
 MONTHS: Final = months(
     "enero ene", "febrero feb", "marzo mar", "abril abr", "mayo may", "junio jun", "julio jul",
     "agosto ago", "septiembre sept sep", "octubre oct", "noviembre nov", "diciembre dic",
@@ -117,7 +114,7 @@ _ABBREVIATIONS: Final = {
     "Avda.": "avenida",
 }
 _WORDS: Final = Words(
-    month_names=MONTH_NAMES,
+    month_names=month_names(MONTHS),
     before_years=r"[Ee]n|[Dd]esde|año|[Hh]asta|[Dd]e|[Dd]el",
     abbreviations=_ABBREVIATIONS,
     hour=UNITS["h"],
