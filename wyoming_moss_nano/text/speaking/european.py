@@ -32,11 +32,12 @@ class Words:
     Args:
         month_names: from January to December.
         before_years: a regular expression of the words besides months that a year follows.
-        not_years: a regular expression of what, behind a number, shows that it is no year.
         abbreviations: what is said for them, in the order in which they are looked for.
         hour: what the hours of a clock are counted in.
         second: what its seconds are counted in.
         and_: the word before seconds.
+        before_minutes: the word before minutes, where there is one.
+        behind_years: a regular expression of what has to stand behind a year, such as ``(?!x)``.
         of: what stands between day, month and year.
         first: the first of a month, where it is called otherwise than by its number.
     """
@@ -47,7 +48,8 @@ class Words:
     hour: Noun
     second: Noun
     and_: str
-    not_years: str = ""
+    before_minutes: str = ""
+    behind_years: str = ""
     of: str = " "
     first: str = ""
 
@@ -62,7 +64,7 @@ class European:
         self._day = re.compile(rf"\d{{1,3}}[.)] (?:de )?(?:{months})")
         self._year = re.compile(
             rf"\b({words.before_years}|{months}) (1[1-9]\d\d|20\d\d)"
-            rf"(?![\w]|[.,:]\d|\s?[%€°]){words.not_years}"
+            rf"(?![\w]|[.,:]\d|\s?[%€°]){words.behind_years}"
         )
         self._abbreviations = [
             (re.compile(rf"(?<![\w.]){re.escape(short)}(?!\w)"), said)
@@ -125,4 +127,5 @@ class European:
         return f"{number} {hour.one if hours in {'0', '1'} else hour.many}"
 
     def _said_minutes(self, minutes: str) -> str:
-        return self._numerals.cardinal(str(int(minutes)))
+        number = self._numerals.cardinal(str(int(minutes)))
+        return " ".join(filter(None, [self._words.before_minutes, number]))

@@ -116,6 +116,7 @@ _WORDS: Final = Words(
     hour=UNITS["h"],
     second=UNITS["s"],
     and_="e",
+    before_minutes="e",
     first="primo",
 )
 
@@ -130,9 +131,6 @@ class Italian(European):
     def _said_hours(self, hours: str, minutes: str) -> str:
         said = self._numerals.cardinal(hours, "f" if hours == "1" else "")
         return f"{said} in punto" if minutes == "00" else said
-
-    def _said_minutes(self, minutes: str) -> str:
-        return f"e {super()._said_minutes(minutes)}"
 
 
 def italian() -> Language:

@@ -120,22 +120,16 @@ _WORDS: Final = Words(
     hour=UNITS["h"],
     second=UNITS["s"],
     and_="e",
+    before_minutes="e",
     of=" de ",
     first="primeiro",
 )
 
 
-class Portuguese(European):
-    """The rules that only Portuguese has."""
-
-    def _said_minutes(self, minutes: str) -> str:
-        return f"e {super()._said_minutes(minutes)}"
-
-
 def portuguese() -> Language:
     """Return Portuguese."""
     numerals = Numerals("pt", ROMANCE, ".", "vírgula", digit_fractions=False)
-    rules = Portuguese(numerals, _WORDS)
+    rules = European(numerals, _WORDS)
     return Language(
         code="pt",
         numerals=numerals,
