@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from .language import Currency, Language, Noun, Signs, nouns
+from .language import Language, Noun, Signs, currencies, nouns
 from .numerals import Numerals, Rulesets
 
 UNITS: Final = nouns("""
@@ -85,13 +85,12 @@ UNITS: Final = nouns("""
     d = 天
 """)
 
-_YUAN: Final = Currency(Noun("元", "元"))
-CURRENCIES: Final = {
-    **dict.fromkeys(("¥", "￥", "CNY", "RMB"), _YUAN),
-    **dict.fromkeys(("€", "EUR"), Currency(Noun("欧元", "欧元"))),
-    **dict.fromkeys(("$", "USD", "US$"), Currency(Noun("美元", "美元"))),
-    **dict.fromkeys(("£", "GBP"), Currency(Noun("英镑", "英镑"))),
-}
+CURRENCIES: Final = currencies("""
+    ¥ ￥ CNY RMB = 元
+    € EUR = 欧元
+    $ USD US$ = 美元
+    £ GBP = 英镑
+""")
 _CHINESE_DATE: Final = re.compile(r"(\d{4})\s?年(?:\s?(\d{1,2})\s?月)?(?:\s?(\d{1,2})\s?([日号]))?")
 _PERCENT: Final = re.compile(r"([-−]?)(\d+(?:\.\d+)?)\s?[%％]")
 _TWO: Final = re.compile(

@@ -3,7 +3,8 @@
 import re
 from typing import Final
 
-from .language import Currency, Language, Noun, Signs, months, nouns
+from .european import European, Words
+from .language import Language, Noun, Signs, currencies, month_names, months, nouns, only_one
 from .numerals import Numerals, Rulesets
 
 UNITS: Final = nouns("""
@@ -86,30 +87,19 @@ UNITS: Final = nouns("""
     d = dag, dagen
 """)
 
-CURRENCIES: Final = {
-    **dict.fromkeys(("€", "EUR"), Currency(Noun("euro", "euro"), Noun("cent", "cent"))),
-    **dict.fromkeys(("$", "USD", "US$"), Currency(Noun("dollar", "dollar"), Noun("cent", "cent"))),
-    **dict.fromkeys(("£", "GBP"), Currency(Noun("pond", "pond"), Noun("penny", "pence"))),
-    "CHF": Currency(Noun("Zwitserse frank", "Zwitserse frank"), Noun("rappen", "rappen")),
-    "¥": Currency(Noun("yen", "yen")),
-    "ct": Currency(Noun("cent", "cent")),
-}
-MONTH_NAMES: Final = (
-    "januari februari maart april mei juni juli augustus september oktober november december"
-).split()
+CURRENCIES: Final = currencies("""
+    € EUR = euro / cent
+    $ USD US$ = dollar / cent
+    £ GBP = pond / penny, pence
+    CHF = Zwitserse frank / rappen
+    ¥ = yen
+    ct = cent
+""")
 MONTHS: Final = months(
     "januari jan", "februari feb", "maart mrt", "april apr", "mei", "juni jun", "juli jul",
     "augustus aug", "september sep", "oktober okt", "november nov", "december dec",
 )  # fmt: skip
 
-_LIST_NUMBER: Final = re.compile(
-    r"^(\d{1,3})[.)] (?=\S)(?!(?:de )?(?:" + "|".join(MONTH_NAMES) + "))"
-)
-_YEAR: Final = re.compile(
-    r"\b([Ii]n|[Ss]inds|jaar|[Tt]ot|[Vv]an|"
-    + "|".join(MONTH_NAMES)
-    + r") (1[1-9]\d\d|20\d\d)(?![\w]|[.,:]\d|\s?[%€°])"
-)
 _ORDINAL: Final = re.compile(r"(?<![\w.,])(\d{1,4})(?:e|ste|de)(?!\w)")
 _ABBREVIATIONS: Final = {
     "dr.": "dokter",
@@ -123,46 +113,28 @@ _ABBREVIATIONS: Final = {
     "nr.": "nummer",
     "o.a.": "onder andere",
 }
+_WORDS: Final = Words(
+    month_names=month_names(MONTHS),
+    before_years=r"[Ii]n|[Ss]inds|jaar|[Tt]ot|[Vv]an",
+    abbreviations=_ABBREVIATIONS,
+    hour=UNITS["h"],
+    second=UNITS["s"],
+    and_="en",
+)
 
 
-class Dutch:
+class Dutch(European):
     """The rules that only Dutch has."""
 
-    def __init__(self, numerals: Numerals) -> None:
-        self._numerals = numerals
-
-    def early(self, text: str) -> str:
-        """Apply what common rules would take for something else."""
-        text = _LIST_NUMBER.sub(lambda f: f"{self._numerals.cardinal(f[1]).capitalize()}: ", text)
-        return _YEAR.sub(lambda f: f"{f[1]} {self._numerals.year(f[2])}", text)
-
-    def late(self, text: str) -> str:
-        """Apply ordinals and abbreviations."""
-        text = _ORDINAL.sub(lambda f: self._numerals.ordinal(f[1]), text)
-        for short, said in _ABBREVIATIONS.items():
-            text = re.sub(rf"(?<![\w.]){re.escape(short)}(?!\w)", said, text)
-        return text
-
-    def date(self, day: str, month: int, year: str, _before: str) -> str:
-        """Return a date."""
-        said = f"{self._numerals.cardinal(day)} {MONTH_NAMES[month - 1]}"
-        return f"{said} {self._numerals.year(year)}" if year else said
-
-    def time(self, hours: str, minutes: str, seconds: str) -> str:
-        """Return a time of 24 hours."""
-        said = f"{self._numerals.cardinal(hours)} uur"
-        if minutes != "00":
-            said += f" {self._numerals.cardinal(str(int(minutes)))}"
-        if seconds.strip("0"):
-            said += f" en {self._numerals.cardinal(str(int(seconds)))} seconden"
-        return said
+    def ordinals(self, text: str) -> str:
+        """Return a sentence with 1e and 2de as words."""
+        return _ORDINAL.sub(lambda f: self._numerals.ordinal(f[1]), text)
 
 
 def dutch() -> Language:
     """Return Dutch."""
-    rulesets = Rulesets()
-    numerals = Numerals("nl", rulesets, ".", "komma", digit_fractions=True)
-    rules = Dutch(numerals)
+    numerals = Numerals("nl", Rulesets(), ".", "komma", digit_fractions=True)
+    rules = Dutch(numerals, _WORDS)
     return Language(
         code="nl",
         numerals=numerals,
@@ -186,12 +158,12 @@ def dutch() -> Language:
         ),
         units=UNITS,
         currencies=CURRENCIES,
-        few=lambda whole, fraction: whole == "1" and not fraction,
+        few=only_one,
         months=MONTHS,
         date=rules.date,
         time=rules.time,
         time_words=r"(?: uur| u| h)?(?!\w)",
-        early=(rules.early,),
-        late=(rules.late,),
+        early=(rules.list_numbers, rules.years),
+        late=(rules.ordinals, rules.abbreviations),
         spaced=False,
     )

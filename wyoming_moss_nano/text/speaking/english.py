@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from . import english_words as words
-from .language import Language, Noun, Signs
+from .language import Language, Noun, Signs, only_one
 from .numerals import Numerals, Rulesets
 
 _CLOCK: Final = re.compile(
@@ -351,7 +351,7 @@ def english() -> Language:
         ),
         units=words.UNITS,
         currencies=words.CURRENCIES,
-        few=lambda whole, fraction: whole == "1" and not fraction,
+        few=only_one,
         months=words.MONTHS,
         date=rules.date,
         time=rules.time,

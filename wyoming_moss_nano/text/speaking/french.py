@@ -1,10 +1,12 @@
 """French."""
 
 import re
+from dataclasses import replace
 from typing import Final
 
-from .language import Currency, Language, Noun, Signs, months, nouns
-from .numerals import Numerals, Rulesets
+from .european import ROMANCE, European, Words
+from .language import Language, Noun, Signs, below_two, currencies, month_names, months, nouns
+from .numerals import Numerals
 
 UNITS: Final = nouns("""
     W = watt, watts
@@ -86,34 +88,19 @@ UNITS: Final = nouns("""
     d = jour, jours
 """)
 
-CURRENCIES: Final = {
-    **dict.fromkeys(("€", "EUR"), Currency(Noun("euro", "euros"), Noun("centime", "centimes"))),
-    **dict.fromkeys(
-        ("$", "USD", "US$"), Currency(Noun("dollar", "dollars"), Noun("cent", "cents"))
-    ),
-    **dict.fromkeys(("£", "GBP"), Currency(Noun("livre", "livres", "f"), Noun("penny", "pence"))),
-    "CHF": Currency(Noun("franc suisse", "francs suisses"), Noun("centime", "centimes")),
-    "¥": Currency(Noun("yen", "yens")),
-    "ct": Currency(Noun("centime", "centimes")),
-}
-MONTH_NAMES: Final = (
-    "janvier février mars avril mai juin juillet août septembre octobre novembre décembre"
-).split()
+CURRENCIES: Final = currencies("""
+    € EUR = euro, euros / centime, centimes
+    $ USD US$ = dollar, dollars / cent, cents
+    £ GBP = livre, livres, f / penny, pence
+    CHF = franc suisse, francs suisses / centime, centimes
+    ¥ = yen, yens
+    ct = centime, centimes
+""")
 MONTHS: Final = months(
     "janvier janv", "février févr", "mars", "avril avr", "mai", "juin", "juillet juil", "août",
     "septembre sept", "octobre oct", "novembre nov", "décembre déc",
 )  # fmt: skip
 
-_TWO: Final = 2  # from here on nouns are in the plural
-_LIST_NUMBER: Final = re.compile(
-    r"^(\d{1,3})[.)] (?=\S)(?!(?:de )?(?:" + "|".join(MONTH_NAMES) + "))"
-)
-_YEAR: Final = re.compile(
-    r"\b([Ee]n|[Dd]epuis|année|[Ll]'an|[Dd]e|[Jj]usqu'en|"
-    + "|".join(MONTH_NAMES)
-    + r") (1[1-9]\d\d|20\d\d)(?![\w]|[.,:]\d|\s?[%€°])"
-)
-_HOURS: Final = re.compile(r"(?<![\w:.,])([01]?\d|2[0-4]) ?h ?([0-5]\d)(?!\w)")
 _ORDINAL: Final = re.compile(r"(?<![\w.,])(\d{1,4})(ers?|ères?|re|ère|e|ème|èmes|nd|nde)(?!\w)")
 _ABBREVIATIONS: Final = {
     "Dr": "docteur",
@@ -128,26 +115,23 @@ _ABBREVIATIONS: Final = {
     "av.": "avenue",
     "bd": "boulevard",
 }
+_WORDS: Final = Words(
+    month_names=month_names(MONTHS),
+    before_years=r"[Ee]n|[Dd]epuis|année|[Ll]'an|[Dd]e|[Jj]usqu'en",
+    abbreviations=_ABBREVIATIONS,
+    hour=UNITS["h"],
+    second=UNITS["s"],
+    and_="et",
+    first="premier",
+)
 
 
-class French:
+class French(European):
     """The rules that only French has."""
 
-    def __init__(self, numerals: Numerals) -> None:
-        self._numerals = numerals
-
-    def early(self, text: str) -> str:
-        """Apply what common rules would take for something else."""
-        text = _LIST_NUMBER.sub(lambda f: f"{self._numerals.cardinal(f[1]).capitalize()}: ", text)
-        text = _HOURS.sub(r"\1:\2", text)
-        return _YEAR.sub(lambda f: f"{f[1]} {self._numerals.year(f[2])}", text)
-
-    def late(self, text: str) -> str:
-        """Apply ordinals and abbreviations."""
-        text = _ORDINAL.sub(self._ordinal, text)
-        for short, said in _ABBREVIATIONS.items():
-            text = re.sub(rf"(?<![\w.]){re.escape(short)}(?!\w)", said, text)
-        return text
+    def ordinals(self, text: str) -> str:
+        """Return a sentence with 1er and 2e as words."""
+        return _ORDINAL.sub(self._ordinal, text)
 
     def _ordinal(self, found: re.Match[str]) -> str:
         feminine = found[2].startswith(("ère", "re", "nde"))
@@ -155,33 +139,15 @@ class French:
             found[1], f"spellout-ordinal-{'feminine' if feminine else 'masculine'}"
         )
 
-    def date(self, day: str, month: int, year: str, _before: str) -> str:
-        """Return a date."""
-        number = "premier" if day == "1" else self._numerals.cardinal(day, "m")
-        said = f"{number} {MONTH_NAMES[month - 1]}"
-        return f"{said} {self._numerals.cardinal(year)}" if year else said
-
-    def time(self, hours: str, minutes: str, seconds: str) -> str:
-        """Return a time of 24 hours."""
-        said = f"{self._numerals.cardinal(hours, 'f')} heure{'' if int(hours) < _TWO else 's'}"
-        if minutes != "00":
-            said += f" {self._numerals.cardinal(str(int(minutes)), 'f')}"
-        if seconds.strip("0"):
-            said += f" et {self._numerals.cardinal(str(int(seconds)), 'f')} secondes"
-        return said
+    def _said_minutes(self, minutes: str) -> str:
+        return self._numerals.cardinal(str(int(minutes)), "f")
 
 
 def french() -> Language:
     """Return French."""
-    rulesets = Rulesets(
-        masculine="spellout-cardinal-masculine",
-        feminine="spellout-cardinal-feminine",
-        neuter="spellout-cardinal-masculine",
-        ordinal="spellout-ordinal-masculine",
-        year="spellout-numbering",
-    )
+    rulesets = replace(ROMANCE, year="spellout-numbering")
     numerals = Numerals("fr", rulesets, ".", "virgule", digit_fractions=False)
-    rules = French(numerals)
+    rules = French(numerals, _WORDS)
     return Language(
         code="fr",
         numerals=numerals,
@@ -205,12 +171,12 @@ def french() -> Language:
         ),
         units=UNITS,
         currencies=CURRENCIES,
-        few=lambda whole, _fraction: whole.lstrip("0") in ("", "1"),
+        few=below_two,
         months=MONTHS,
         date=rules.date,
         time=rules.time,
         time_words=r"(?: heures?| h)?(?!\w)",
-        early=(rules.early,),
-        late=(rules.late,),
+        early=(rules.list_numbers, rules.clock_with_h, rules.years),
+        late=(rules.ordinals, rules.abbreviations),
         spaced=True,
     )

@@ -3,7 +3,8 @@
 import re
 from typing import Final
 
-from .language import Currency, Language, Noun, Signs, months, nouns
+from .european import European, Words
+from .language import Language, Noun, Signs, currencies, month_names, months, nouns, only_one
 from .numerals import Numerals, Rulesets
 
 UNITS: Final = nouns("""
@@ -86,19 +87,14 @@ UNITS: Final = nouns("""
     d Tage = Tag, Tage
 """)
 
-_EURO: Final = Currency(Noun("Euro", "Euro"), Noun("Cent", "Cent"))
-_DOLLAR: Final = Currency(Noun("Dollar", "Dollar"), Noun("Cent", "Cent"))
-CURRENCIES: Final = {
-    **dict.fromkeys(("€", "EUR", "Euro"), _EURO),
-    **dict.fromkeys(("$", "USD", "US$"), _DOLLAR),
-    **dict.fromkeys(("£", "GBP"), Currency(Noun("Pfund", "Pfund"), Noun("Penny", "Pence"))),
-    **dict.fromkeys(("CHF", "Fr."), Currency(Noun("Franken", "Franken"), Noun("Rappen", "Rappen"))),
-    "¥": Currency(Noun("Yen", "Yen")),
-    "ct": Currency(Noun("Cent", "Cent")),
-}
-MONTH_NAMES: Final = (
-    "Januar Februar März April Mai Juni Juli August September Oktober November Dezember".split()
-)
+CURRENCIES: Final = currencies("""
+    € EUR Euro = Euro / Cent
+    $ USD US$ = Dollar / Cent
+    £ GBP = Pfund / Penny, Pence
+    CHF Fr. = Franken / Rappen
+    ¥ = Yen
+    ct = Cent
+""")
 MONTHS: Final = months(
     "januar jan", "februar feb", "märz mär", "april apr", "mai", "juni jun", "juli jul",
     "august aug", "september sept sep", "oktober okt", "november nov", "dezember dez",
@@ -111,12 +107,7 @@ _SHORT_DATE: Final = re.compile(r"(?<![\w.,])(?:(\w+) )?([0-3]?\d)\.([01]?\d)\.(
 _CLOCK: Final = re.compile(r"(?<![\w.,])(\d{1,2})\.([0-5]\d)(?= Uhr)")
 _ONE_O_CLOCK: Final = re.compile(r"(?<![\w.,:])1(?= Uhr)")
 _TIMES: Final = re.compile(r"(?<![\w.,])(\d+)\s?[x×](?!\w)")
-_LIST_NUMBER: Final = re.compile(r"^(\d{1,3})[.)] (?=\S)")
-_YEAR: Final = re.compile(
-    r"\b([Ss]eit|[Ii]m Jahr|[Jj]ahr|[Aa]nno|[Vv]on|[Bb]is|"
-    + "|".join(MONTH_NAMES)
-    + r") (1[1-9]\d\d|20\d\d)(?![\w]|[.,:]\d|\s?[%€°])(?! [A-ZÄÖÜ])"
-)
+_DAY: Final = re.compile(rf"\d+\. (?:{'|'.join(MONTHS)})", re.IGNORECASE)
 _ABBREVIATIONS: Final = {
     "z. B.": "zum Beispiel",
     "z.B.": "zum Beispiel",
@@ -136,31 +127,38 @@ _ABBREVIATIONS: Final = {
     "max.": "maximal",
     "min.": "minimal",
 }
+_WORDS: Final = Words(
+    month_names=[name.capitalize() for name in month_names(MONTHS)],
+    before_years=r"[Ss]eit|[Ii]m Jahr|[Jj]ahr|[Aa]nno|[Vv]on|[Bb]is",
+    behind_years=r"(?! [A-ZÄÖÜ])",
+    abbreviations=_ABBREVIATIONS,
+    hour=Noun("Uhr", "Uhr", "n"),
+    second=UNITS["s"],
+    and_="und",
+)
 
 
-class German:
+class German(European):
     """The rules that only German has."""
 
-    def __init__(self, numerals: Numerals) -> None:
-        self._numerals = numerals
+    def short_dates(self, text: str) -> str:
+        """Return a sentence with 24.12. as words."""
+        return _SHORT_DATE.sub(self._short_date, text)
 
-    def early(self, text: str) -> str:
-        """Apply what common rules would take for something else."""
-        if not re.match(rf"\d+\. (?:{'|'.join(MONTHS)})", text, re.IGNORECASE):
-            text = _LIST_NUMBER.sub(
-                lambda f: f"{self._numerals.cardinal(f[1]).capitalize()}: ", text
-            )
-        text = _SHORT_DATE.sub(self._short_date, text)
-        text = _ONE_O_CLOCK.sub("ein", _CLOCK.sub(r"\1:\2", text))
-        text = _TIMES.sub(r"\1 mal", text)
-        return _YEAR.sub(lambda f: f"{f[1]} {self._numerals.year(f[2])}", text)
+    def clock_with_stop(self, text: str) -> str:
+        """Return a sentence with 14.30 Uhr as 14:30 Uhr, and 1 Uhr as ein Uhr."""
+        return _ONE_O_CLOCK.sub("ein", _CLOCK.sub(r"\1:\2", text))
 
-    def late(self, text: str) -> str:
-        """Apply ordinals and abbreviations."""
-        text = _ORDINAL.sub(self._ordinal, text)
-        for short, said in _ABBREVIATIONS.items():
-            text = re.sub(rf"(?<![\w.]){re.escape(short)}(?!\w)", said, text)
-        return text
+    def multiples(self, text: str) -> str:
+        """Return a sentence with 3x as 3 mal."""
+        return _TIMES.sub(r"\1 mal", text)
+
+    def ordinals(self, text: str) -> str:
+        """Return a sentence with 3. before a noun as a word."""
+        return _ORDINAL.sub(self._ordinal, text)
+
+    def _starts_with_day(self, text: str) -> bool:
+        return bool(_DAY.match(text))
 
     def _ordinal(self, found: re.Match[str]) -> str:
         before = f"{found[1]} " if found[1] else ""
@@ -178,19 +176,8 @@ class German:
         ruleset = f"spellout-ordinal-{ending}" if ending else "spellout-ordinal"
         return self._numerals.ordinal(number, ruleset)
 
-    def date(self, day: str, month: int, year: str, before: str) -> str:
-        """Return a date, its day as the word before it wants."""
-        said = f"{self._inflected(day, before)} {MONTH_NAMES[month - 1]}"
-        return f"{said} {self._numerals.year(year)}" if year else said
-
-    def time(self, hours: str, minutes: str, seconds: str) -> str:
-        """Return a time of 24 hours."""
-        said = f"{self._numerals.cardinal(hours, 'n')} Uhr"
-        if minutes != "00":
-            said += f" {self._numerals.cardinal(str(int(minutes)))}"
-        if seconds.strip("0"):
-            said += f" und {self._numerals.cardinal(str(int(seconds)), 'f')} Sekunden"
-        return said
+    def _said_day(self, day: str, before: str) -> str:
+        return self._inflected(day, before)
 
 
 def german() -> Language:
@@ -201,7 +188,7 @@ def german() -> Language:
         neuter="spellout-cardinal-neuter",
     )
     numerals = Numerals("de", rulesets, ".", "Komma", digit_fractions=True)
-    rules = German(numerals)
+    rules = German(numerals, _WORDS)
     return Language(
         code="de",
         numerals=numerals,
@@ -225,12 +212,18 @@ def german() -> Language:
         ),
         units=UNITS,
         currencies=CURRENCIES,
-        few=lambda whole, fraction: whole == "1" and not fraction,
+        few=only_one,
         months=MONTHS,
         date=rules.date,
         time=rules.time,
         time_words=r"(?: Uhr| h)?(?!\w)",
-        early=(rules.early,),
-        late=(rules.late,),
+        early=(
+            rules.list_numbers,
+            rules.short_dates,
+            rules.clock_with_stop,
+            rules.multiples,
+            rules.years,
+        ),
+        late=(rules.ordinals, rules.abbreviations),
         spaced=True,
     )

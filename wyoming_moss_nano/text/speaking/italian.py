@@ -1,10 +1,10 @@
 """Italian."""
 
-import re
 from typing import Final
 
-from .language import Currency, Language, Noun, Signs, months, nouns
-from .numerals import Numerals, Rulesets
+from .european import ROMANCE, European, Words
+from .language import Language, Noun, Signs, currencies, month_names, months, nouns, only_one
+from .numerals import Numerals
 
 UNITS: Final = nouns("""
     W = watt
@@ -86,39 +86,19 @@ UNITS: Final = nouns("""
     d = giorno, giorni
 """)
 
-CURRENCIES: Final = {
-    **dict.fromkeys(("€", "EUR"), Currency(Noun("euro", "euro"), Noun("centesimo", "centesimi"))),
-    **dict.fromkeys(
-        ("$", "USD", "US$"), Currency(Noun("dollaro", "dollari"), Noun("centesimo", "centesimi"))
-    ),
-    **dict.fromkeys(
-        ("£", "GBP"), Currency(Noun("sterlina", "sterline", "f"), Noun("penny", "pence"))
-    ),
-    "CHF": Currency(Noun("franco svizzero", "franchi svizzeri"), Noun("centesimo", "centesimi")),
-    "¥": Currency(Noun("yen", "yen")),
-    "ct": Currency(Noun("centesimo", "centesimi")),
-}
-MONTH_NAMES: Final = (
-    "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre"
-).split()
+CURRENCIES: Final = currencies("""
+    € EUR = euro / centesimo, centesimi
+    $ USD US$ = dollaro, dollari / centesimo, centesimi
+    £ GBP = sterlina, sterline, f / penny, pence
+    CHF = franco svizzero, franchi svizzeri / centesimo, centesimi
+    ¥ = yen
+    ct = centesimo, centesimi
+""")
 MONTHS: Final = months(
     "gennaio gen", "febbraio feb", "marzo mar", "aprile apr", "maggio mag", "giugno giu",
     "luglio lug", "agosto ago", "settembre set", "ottobre ott", "novembre nov", "dicembre dic",
 )  # fmt: skip
 
-_LIST_NUMBER: Final = re.compile(
-    r"^(\d{1,3})[.)] (?=\S)(?!(?:de )?(?:" + "|".join(MONTH_NAMES) + "))"
-)
-_YEAR: Final = re.compile(
-    r"\b([Nn]el|[Dd]al|anno|[Ff]ino al|[Dd]el|"
-    + "|".join(MONTH_NAMES)
-    + r") (1[1-9]\d\d|20\d\d)(?![\w]|[.,:]\d|\s?[%€°])"
-)
-# 3.º and 3ª are ordinals; 3° only before what is no direction or place
-_ORDINAL: Final = re.compile(
-    r"(?<![\w.,])(\d{1,3})(?:\.[ºª°]|ª"
-    r"|[º°](?= (?!(?:di|de|da|a|al|e|y|o|en|em|in|con|com)\b)[a-zà-ú]))(?!\w)"
-)
 _ABBREVIATIONS: Final = {
     "Dott.": "dottor",
     "Sig.ra": "signora",
@@ -129,60 +109,34 @@ _ABBREVIATIONS: Final = {
     "ecc.": "eccetera",
     "n.": "numero",
 }
+_WORDS: Final = Words(
+    month_names=month_names(MONTHS),
+    before_years=r"[Nn]el|[Dd]al|anno|[Ff]ino al|[Dd]el",
+    abbreviations=_ABBREVIATIONS,
+    hour=UNITS["h"],
+    second=UNITS["s"],
+    and_="e",
+    before_minutes="e",
+    first="primo",
+)
 
 
-class Italian:
+class Italian(European):
     """The rules that only Italian has."""
 
-    def __init__(self, numerals: Numerals) -> None:
-        self._numerals = numerals
-
-    def early(self, text: str) -> str:
-        """Apply what common rules would take for something else."""
-        text = _LIST_NUMBER.sub(lambda f: f"{self._numerals.cardinal(f[1]).capitalize()}: ", text)
-        text = _ORDINAL.sub(self._ordinal, text)
-        return _YEAR.sub(lambda f: f"{f[1]} {self._numerals.year(f[2])}", text)
-
-    def late(self, text: str) -> str:
-        """Apply ordinals and abbreviations."""
-        for short, said in _ABBREVIATIONS.items():
-            text = re.sub(rf"(?<![\w.]){re.escape(short)}(?!\w)", said, text)
+    def elisions(self, text: str) -> str:
+        """Return a sentence in which an hour has lost a vowel."""
         return text.replace("una ora", "un'ora")
 
-    def _ordinal(self, found: re.Match[str]) -> str:
-        gender = "feminine" if "ª" in found[0] else "masculine"
-        return self._numerals.ordinal(found[1], f"spellout-ordinal-{gender}")
-
-    def date(self, day: str, month: int, year: str, _before: str) -> str:
-        """Return a date."""
-        number = "primo" if day == "1" else self._numerals.cardinal(day)
-        said = f"{number} {MONTH_NAMES[month - 1]}"
-        return f"{said} {self._numerals.cardinal(year)}" if year else said
-
-    def time(self, hours: str, minutes: str, seconds: str) -> str:
-        """Return a time of 24 hours."""
-        said = (
-            self._numerals.cardinal(hours, "f") if hours == "1" else self._numerals.cardinal(hours)
-        )
-        if minutes != "00":
-            said += f" e {self._numerals.cardinal(str(int(minutes)))}"
-        else:
-            said += " in punto"
-        if seconds.strip("0"):
-            said += f" e {self._numerals.cardinal(str(int(seconds)), 'm')} secondi"
-        return said
+    def _said_hours(self, hours: str, minutes: str) -> str:
+        said = self._numerals.cardinal(hours, "f" if hours == "1" else "")
+        return f"{said} in punto" if minutes == "00" else said
 
 
 def italian() -> Language:
     """Return Italian."""
-    rulesets = Rulesets(
-        masculine="spellout-cardinal-masculine",
-        feminine="spellout-cardinal-feminine",
-        neuter="spellout-cardinal-masculine",
-        ordinal="spellout-ordinal-masculine",
-    )
-    numerals = Numerals("it", rulesets, ".", "virgola", digit_fractions=False)
-    rules = Italian(numerals)
+    numerals = Numerals("it", ROMANCE, ".", "virgola", digit_fractions=False)
+    rules = Italian(numerals, _WORDS)
     return Language(
         code="it",
         numerals=numerals,
@@ -206,12 +160,12 @@ def italian() -> Language:
         ),
         units=UNITS,
         currencies=CURRENCIES,
-        few=lambda whole, fraction: whole == "1" and not fraction,
+        few=only_one,
         months=MONTHS,
         date=rules.date,
         time=rules.time,
         time_words=r"(?!\w)",
-        early=(rules.early,),
-        late=(rules.late,),
+        early=(rules.list_numbers, rules.raised_ordinals, rules.years),
+        late=(rules.abbreviations, rules.elisions),
         spaced=True,
     )

@@ -1,6 +1,6 @@
 """What the rules need to know of a language: its words for figures, signs, units and dates."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from .numerals import Numerals
@@ -84,21 +84,58 @@ class Language:
     spaced: bool = False
 
 
+def only_one(whole: str, fraction: str) -> bool:
+    """Return whether a number is 1, the only one that takes the singular in most languages."""
+    return whole == "1" and not fraction
+
+
+def below_two(whole: str, _fraction: str) -> bool:
+    """Return whether a number is less than 2, and so singular in French and Portuguese."""
+    return whole.lstrip("0") in {"", "1"}
+
+
 def nouns(table: str) -> dict[str, Noun]:
     """Return nouns by the signs that stand for them.
 
     A line is ``signs = one, many, gender``, with spaces between signs; without ``many`` it is as
     ``one``, without a gender masculine.
     """
-    found: dict[str, Noun] = {}
-    for line in filter(str.strip, table.splitlines()):
-        signs, _, words = line.partition("=")
-        one, *more = [word.strip() for word in words.split(",")]
-        noun = Noun(one, more[0] if more and more[0] else one, more[1] if len(more) > 1 else "m")
-        found |= dict.fromkeys(signs.split(), noun)
+    return {sign: _noun(words) for sign, words in _rows(table)}
+
+
+def currencies(table: str) -> dict[str, Currency]:
+    """Return currencies by the signs that stand for them.
+
+    A line is ``signs = whole / part``, with spaces between signs and either side of the stroke as
+    in ``nouns``; a currency without hundredths has no stroke.
+    """
+    found: dict[str, Currency] = {}
+    for sign, words in _rows(table):
+        whole, _, part = words.partition("/")
+        found[sign] = Currency(_noun(whole), _noun(part) if part else None)
     return found
 
 
 def months(*names: str) -> dict[str, int]:
     """Return the numbers of months by their names; each argument names one, with spaces between."""
     return {name: i for i, line in enumerate(names, start=1) for name in line.split()}
+
+
+def month_names(months: Mapping[str, int]) -> list[str]:
+    """Return what months are called: the first name of each, in the order of the year."""
+    first: dict[int, str] = {}
+    for name, month in months.items():
+        first.setdefault(month, name)
+    return [first[month] for month in sorted(first)]
+
+
+def _rows(table: str) -> Iterator[tuple[str, str]]:
+    for line in filter(str.strip, table.splitlines()):
+        signs, _, words = line.partition("=")
+        for sign in signs.split():
+            yield sign, words
+
+
+def _noun(words: str) -> Noun:
+    one, *more = [word.strip() for word in words.split(",")]
+    return Noun(one, more[0] if more and more[0] else one, more[1] if len(more) > 1 else "m")

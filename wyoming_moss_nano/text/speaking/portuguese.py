@@ -1,10 +1,10 @@
 """Portuguese."""
 
-import re
 from typing import Final
 
-from .language import Currency, Language, Noun, Signs, months, nouns
-from .numerals import Numerals, Rulesets
+from .european import ROMANCE, European, Words
+from .language import Language, Noun, Signs, below_two, currencies, month_names, months, nouns
+from .numerals import Numerals
 
 UNITS: Final = nouns("""
     W = watt, watts
@@ -86,40 +86,20 @@ UNITS: Final = nouns("""
     d = dia, dias
 """)
 
-CURRENCIES: Final = {
-    **dict.fromkeys(("€", "EUR"), Currency(Noun("euro", "euros"), Noun("cêntimo", "cêntimos"))),
-    **dict.fromkeys(
-        ("$", "USD", "US$"), Currency(Noun("dólar", "dólares"), Noun("cêntimo", "cêntimos"))
-    ),
-    **dict.fromkeys(("£", "GBP"), Currency(Noun("libra", "libras", "f"), Noun("péni", "pence"))),
-    **dict.fromkeys(("R$", "BRL"), Currency(Noun("real", "reais"), Noun("centavo", "centavos"))),
-    "CHF": Currency(Noun("franco suíço", "francos suíços"), Noun("cêntimo", "cêntimos")),
-    "¥": Currency(Noun("iene", "ienes")),
-    "ct": Currency(Noun("cêntimo", "cêntimos")),
-}
-MONTH_NAMES: Final = (
-    "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro"
-).split()
+CURRENCIES: Final = currencies("""
+    € EUR = euro, euros / cêntimo, cêntimos
+    $ USD US$ = dólar, dólares / cêntimo, cêntimos
+    £ GBP = libra, libras, f / péni, pence
+    R$ BRL = real, reais / centavo, centavos
+    CHF = franco suíço, francos suíços / cêntimo, cêntimos
+    ¥ = iene, ienes
+    ct = cêntimo, cêntimos
+""")
 MONTHS: Final = months(
     "janeiro jan", "fevereiro fev", "março mar", "abril abr", "maio mai", "junho jun",
     "julho jul", "agosto ago", "setembro set", "outubro out", "novembro nov", "dezembro dez",
 )  # fmt: skip
 
-_TWO: Final = 2  # from here on nouns are in the plural
-_LIST_NUMBER: Final = re.compile(
-    r"^(\d{1,3})[.)] (?=\S)(?!(?:de )?(?:" + "|".join(MONTH_NAMES) + "))"
-)
-_YEAR: Final = re.compile(
-    r"\b([Ee]m|[Dd]esde|ano|[Aa]té|[Dd]e|"
-    + "|".join(MONTH_NAMES)
-    + r") (1[1-9]\d\d|20\d\d)(?![\w]|[.,:]\d|\s?[%€°])"
-)
-_HOURS: Final = re.compile(r"(?<![\w:.,])([01]?\d|2[0-4]) ?h ?([0-5]\d)(?!\w)")
-# 3.º and 3ª are ordinals; 3° only before what is no direction or place
-_ORDINAL: Final = re.compile(
-    r"(?<![\w.,])(\d{1,3})(?:\.[ºª°]|ª"
-    r"|[º°](?= (?!(?:di|de|da|a|al|e|y|o|en|em|in|con|com)\b)[a-zà-ú]))(?!\w)"
-)
 _ABBREVIATIONS: Final = {
     "Dr.": "doutor",
     "Dra.": "doutora",
@@ -133,57 +113,23 @@ _ABBREVIATIONS: Final = {
     "nº": "número",
     "Av.": "avenida",
 }
-
-
-class Portuguese:
-    """The rules that only Portuguese has."""
-
-    def __init__(self, numerals: Numerals) -> None:
-        self._numerals = numerals
-
-    def early(self, text: str) -> str:
-        """Apply what common rules would take for something else."""
-        text = _LIST_NUMBER.sub(lambda f: f"{self._numerals.cardinal(f[1]).capitalize()}: ", text)
-        text = _HOURS.sub(r"\1:\2", text)
-        text = _ORDINAL.sub(self._ordinal, text)
-        return _YEAR.sub(lambda f: f"{f[1]} {self._numerals.year(f[2])}", text)
-
-    def late(self, text: str) -> str:
-        """Apply ordinals and abbreviations."""
-        for short, said in _ABBREVIATIONS.items():
-            text = re.sub(rf"(?<![\w.]){re.escape(short)}(?!\w)", said, text)
-        return text
-
-    def _ordinal(self, found: re.Match[str]) -> str:
-        gender = "feminine" if "ª" in found[0] else "masculine"
-        return self._numerals.ordinal(found[1], f"spellout-ordinal-{gender}")
-
-    def date(self, day: str, month: int, year: str, _before: str) -> str:
-        """Return a date."""
-        number = "primeiro" if day == "1" else self._numerals.cardinal(day)
-        said = f"{number} de {MONTH_NAMES[month - 1]}"
-        return f"{said} de {self._numerals.cardinal(year)}" if year else said
-
-    def time(self, hours: str, minutes: str, seconds: str) -> str:
-        """Return a time of 24 hours."""
-        said = f"{self._numerals.cardinal(hours, 'f')} hora{'' if int(hours) < _TWO else 's'}"
-        if minutes != "00":
-            said += f" e {self._numerals.cardinal(str(int(minutes)))}"
-        if seconds.strip("0"):
-            said += f" e {self._numerals.cardinal(str(int(seconds)), 'm')} segundos"
-        return said
+_WORDS: Final = Words(
+    month_names=month_names(MONTHS),
+    before_years=r"[Ee]m|[Dd]esde|ano|[Aa]té|[Dd]e",
+    abbreviations=_ABBREVIATIONS,
+    hour=UNITS["h"],
+    second=UNITS["s"],
+    and_="e",
+    before_minutes="e",
+    of=" de ",
+    first="primeiro",
+)
 
 
 def portuguese() -> Language:
     """Return Portuguese."""
-    rulesets = Rulesets(
-        masculine="spellout-cardinal-masculine",
-        feminine="spellout-cardinal-feminine",
-        neuter="spellout-cardinal-masculine",
-        ordinal="spellout-ordinal-masculine",
-    )
-    numerals = Numerals("pt", rulesets, ".", "vírgula", digit_fractions=False)
-    rules = Portuguese(numerals)
+    numerals = Numerals("pt", ROMANCE, ".", "vírgula", digit_fractions=False)
+    rules = European(numerals, _WORDS)
     return Language(
         code="pt",
         numerals=numerals,
@@ -207,12 +153,12 @@ def portuguese() -> Language:
         ),
         units=UNITS,
         currencies=CURRENCIES,
-        few=lambda whole, _fraction: whole.lstrip("0") in ("", "1"),
+        few=below_two,
         months=MONTHS,
         date=rules.date,
         time=rules.time,
         time_words=r"(?: horas?| h)?(?!\w)",
-        early=(rules.early,),
-        late=(rules.late,),
+        early=(rules.list_numbers, rules.clock_with_h, rules.raised_ordinals, rules.years),
+        late=(rules.abbreviations,),
         spaced=True,
     )

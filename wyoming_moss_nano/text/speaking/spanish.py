@@ -3,8 +3,9 @@
 import re
 from typing import Final
 
-from .language import Currency, Language, Noun, Signs, months, nouns
-from .numerals import Numerals, Rulesets
+from .european import ROMANCE, European, Words
+from .language import Language, Noun, Signs, currencies, month_names, months, nouns, only_one
+from .numerals import Numerals
 
 UNITS: Final = nouns("""
     W = vatio, vatios
@@ -86,39 +87,19 @@ UNITS: Final = nouns("""
     d = día, días
 """)
 
-CURRENCIES: Final = {
-    **dict.fromkeys(("€", "EUR"), Currency(Noun("euro", "euros"), Noun("céntimo", "céntimos"))),
-    **dict.fromkeys(
-        ("$", "USD", "US$"), Currency(Noun("dólar", "dólares"), Noun("centavo", "centavos"))
-    ),
-    **dict.fromkeys(
-        ("£", "GBP"), Currency(Noun("libra", "libras", "f"), Noun("penique", "peniques"))
-    ),
-    "CHF": Currency(Noun("franco suizo", "francos suizos"), Noun("céntimo", "céntimos")),
-    "¥": Currency(Noun("yen", "yenes")),
-    "ct": Currency(Noun("céntimo", "céntimos")),
-}
-MONTH_NAMES: Final = (
-    "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre"
-).split()
+CURRENCIES: Final = currencies("""
+    € EUR = euro, euros / céntimo, céntimos
+    $ USD US$ = dólar, dólares / centavo, centavos
+    £ GBP = libra, libras, f / penique, peniques
+    CHF = franco suizo, francos suizos / céntimo, céntimos
+    ¥ = yen, yenes
+    ct = céntimo, céntimos
+""")
 MONTHS: Final = months(
     "enero ene", "febrero feb", "marzo mar", "abril abr", "mayo may", "junio jun", "julio jul",
     "agosto ago", "septiembre sept sep", "octubre oct", "noviembre nov", "diciembre dic",
 )  # fmt: skip
 
-_LIST_NUMBER: Final = re.compile(
-    r"^(\d{1,3})[.)] (?=\S)(?!(?:de )?(?:" + "|".join(MONTH_NAMES) + "))"
-)
-_YEAR: Final = re.compile(
-    r"\b([Ee]n|[Dd]esde|año|[Hh]asta|[Dd]e|[Dd]el|"
-    + "|".join(MONTH_NAMES)
-    + r") (1[1-9]\d\d|20\d\d)(?![\w]|[.,:]\d|\s?[%€°])"
-)
-# 3.º and 3ª are ordinals; 3° only before what is no direction or place
-_ORDINAL: Final = re.compile(
-    r"(?<![\w.,])(\d{1,3})(?:\.[ºª°]|ª"
-    r"|[º°](?= (?!(?:di|de|da|a|al|e|y|o|en|em|in|con|com)\b)[a-zà-ú]))(?!\w)"
-)
 _ABBREVIATIONS: Final = {
     "Dr.": "doctor",
     "Dra.": "doctora",
@@ -132,63 +113,42 @@ _ABBREVIATIONS: Final = {
     "n.º": "número",
     "Avda.": "avenida",
 }
+_WORDS: Final = Words(
+    month_names=month_names(MONTHS),
+    before_years=r"[Ee]n|[Dd]esde|año|[Hh]asta|[Dd]e|[Dd]el",
+    abbreviations=_ABBREVIATIONS,
+    hour=UNITS["h"],
+    second=UNITS["s"],
+    and_="y",
+    of=" de ",
+    first="primero",
+)
 
 
-class Spanish:
+class Spanish(European):
     """The rules that only Spanish has."""
 
-    def __init__(self, numerals: Numerals) -> None:
-        self._numerals = numerals
+    def _raised_ordinal(self, found: re.Match[str]) -> str:
+        # before a noun: el tercer piso, not el tercero piso
+        if "ª" not in found[0] and re.match(r" [a-zá-ú]", found.string[found.end() :]):
+            return self._numerals.ordinal(found[1], "spellout-ordinal-masculine-adjective")
+        return super()._raised_ordinal(found)
 
-    def early(self, text: str) -> str:
-        """Apply what common rules would take for something else."""
-        text = _LIST_NUMBER.sub(lambda f: f"{self._numerals.cardinal(f[1]).capitalize()}: ", text)
-        text = _ORDINAL.sub(self._ordinal, text)
-        return _YEAR.sub(lambda f: f"{f[1]} {self._numerals.year(f[2])}", text)
-
-    def late(self, text: str) -> str:
-        """Apply ordinals and abbreviations."""
-        for short, said in _ABBREVIATIONS.items():
-            text = re.sub(rf"(?<![\w.]){re.escape(short)}(?!\w)", said, text)
-        return text
-
-    def _ordinal(self, found: re.Match[str]) -> str:
-        gender = "feminine" if "ª" in found[0] else "masculine"
-        if gender == "masculine" and re.match(r" [a-zá-ú]", found.string[found.end() :]):
-            gender = "masculine-adjective"
-        return self._numerals.ordinal(found[1], f"spellout-ordinal-{gender}")
-
-    def date(self, day: str, month: int, year: str, _before: str) -> str:
-        """Return a date."""
-        number = "primero" if day == "1" else self._numerals.cardinal(day)
-        said = f"{number} de {MONTH_NAMES[month - 1]}"
-        return f"{said} de {self._numerals.cardinal(year)}" if year else said
-
-    def time(self, hours: str, minutes: str, seconds: str) -> str:
-        """Return a time of 24 hours."""
-        said = self._numerals.cardinal(hours, "f")
+    def _said_hours(self, hours: str, minutes: str) -> str:
+        hour = self._words.hour
+        said = self._numerals.cardinal(hours, hour.gender)
         if minutes != "00":
-            said += f" {self._cardinal_of_minutes(minutes)}"
-        else:
-            said += " hora" if hours == "1" else " horas"
-        if seconds.strip("0"):
-            said += f" y {self._numerals.cardinal(str(int(seconds)), 'm')} segundos"
-        return said
+            return said
+        return f"{said} {hour.one if hours == '1' else hour.many}"
 
-    def _cardinal_of_minutes(self, minutes: str) -> str:
-        return "cero " * (minutes[0] == "0") + self._numerals.cardinal(str(int(minutes)))
+    def _said_minutes(self, minutes: str) -> str:
+        return "cero " * (minutes[0] == "0") + super()._said_minutes(minutes)
 
 
 def spanish() -> Language:
     """Return Spanish."""
-    rulesets = Rulesets(
-        masculine="spellout-cardinal-masculine",
-        feminine="spellout-cardinal-feminine",
-        neuter="spellout-cardinal-masculine",
-        ordinal="spellout-ordinal-masculine",
-    )
-    numerals = Numerals("es", rulesets, ".", "coma", digit_fractions=False)
-    rules = Spanish(numerals)
+    numerals = Numerals("es", ROMANCE, ".", "coma", digit_fractions=False)
+    rules = Spanish(numerals, _WORDS)
     return Language(
         code="es",
         numerals=numerals,
@@ -212,12 +172,12 @@ def spanish() -> Language:
         ),
         units=UNITS,
         currencies=CURRENCIES,
-        few=lambda whole, fraction: whole == "1" and not fraction,
+        few=only_one,
         months=MONTHS,
         date=rules.date,
         time=rules.time,
         time_words=r"(?: horas?| h)?(?!\w)",
-        early=(rules.early,),
-        late=(rules.late,),
+        early=(rules.list_numbers, rules.raised_ordinals, rules.years),
+        late=(rules.abbreviations,),
         spaced=True,
     )
